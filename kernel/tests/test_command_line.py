@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+from pathlib import Path
 
 import pytest
 
-from rlk.command_line import can_be_pasted, command_line
+from rlk.command_line import can_be_pasted, command_line, path_word
 from rlk.planning.restored_environment import typed
 
 
@@ -45,3 +47,8 @@ def test_what_a_shell_of_windows_evaluates_between_quotes_is_not_printed(monkeyp
     assert not can_be_pasted(word)
     assert typed("--env", word) == "--env …"
     assert typed("--env", "a; calc & b|c <d >e ^f") == '--env "a; calc & b|c <d >e ^f"'
+
+
+def test_a_path_that_begins_with_a_dash_is_no_option() -> None:
+    assert path_word("-x") == os.path.join(".", "-x")
+    assert path_word(Path("runs", "-x")) == os.path.join("runs", "-x")

@@ -1,5 +1,6 @@
 """The tree of commands: which exist, what is refused, and with which exit code."""
 
+import errno
 import subprocess
 import sys
 
@@ -106,6 +107,7 @@ def failing(commands):
 
     failing_with("foreseen", NotFinite("loss became NaN"))
     failing_with("fault", ZeroDivisionError("by zero"))
+    failing_with("full", OSError(errno.ENOSPC, "No space left on device"))
     failing_with("ctrl-c", KeyboardInterrupt())
 
 
@@ -122,6 +124,13 @@ def test_a_command_that_raises_ends_with_a_sentence(rlk, failing, name, code, sa
     assert ended.code == code
     assert says in ended.err
     assert "Traceback" not in ended.err
+
+
+def test_a_full_disk_is_nobodys_fault(rlk, failing):
+    ended = rlk("full")
+    assert ended.code == 1
+    assert ended.err.startswith("Error: the system refuses to write: [Errno ")
+    assert "Make room on that disk" in ended.err and "fault of" not in ended.err
 
 
 @pytest.mark.parametrize("arguments", [["--debug", "fault"], ["fault", "--debug"]])

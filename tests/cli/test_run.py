@@ -37,6 +37,12 @@ def test_a_run_leaves_its_files_and_says_what_it_does_and_what_may_follow(rlk, s
     assert rest[-4:] == ["next:", *following]
 
 
+def test_what_may_follow_can_be_typed_for_a_folder_that_begins_with_a_dash(rlk, small):
+    ended = rlk(*small, "--seed", 5, "--out", "-x")
+    following = ["  rlk evaluate ./-x", "  rlk enjoy ./-x", "  rlk plot ./-x"]
+    assert ended.out.splitlines()[-3:] == following
+
+
 def test_quiet_prints_nothing(rlk, small):
     ended = rlk(*small, "--quiet", "--out", "there")
     assert (ended.code, ended.out, ended.err) == (0, "", "")

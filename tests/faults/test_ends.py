@@ -155,6 +155,53 @@ def test_two_signals_end_it_at_once_with_the_code_of_the_signal(start, tmp_path)
     assert "the run was interrupted (pauses.py" in printed
 
 
+#: Sends signals while model.zip is written, in the place of a user who presses Ctrl-C again.
+SAVES = """
+import os, signal
+from pathlib import Path
+from rlk.hookspecs import hookimpl
+from rlk_callbacks import checkpoint
+
+write_model = checkpoint._write_model
+
+def signalled(run):
+    for _ in range(TIMES):
+        os.kill(os.getpid(), signal.SIGINT)
+    write_model(run)
+
+checkpoint._write_model = signalled
+
+class Stops:
+    @hookimpl
+    def rlk_rollout_end(self, run):
+        if BEFORE:
+            os.kill(os.getpid(), signal.SIGINT)
+"""
+
+
+@pytest.mark.parametrize(("before", "times"), [(True, 1), (False, 1), (True, 2), (False, 2)])
+def test_one_signal_while_a_run_is_saved_costs_nothing_and_the_next_gives_it_up(
+    start, tmp_path, before, times
+):
+    text = SAVES.replace("BEFORE", str(before)).replace("TIMES", str(times))
+    (tmp_path / "saves.py").write_text(text)
+    with start("--plugin", "./saves.py:Stops", "--timesteps", 32) as running:
+        code = running.wait(timeout=60)
+        printed = running.printed()
+    assert "SIGINT: the run is being saved; another signal gives that up" in printed
+    files = [tmp_path / "there" / name for name in ("model.zip", "checkpoints/16.zip")]
+    if times == 1:
+        assert code == (130 if before else 0), printed
+        assert all(file.is_file() for file in files) == before
+        assert files[0].is_file() and "in the middle" not in printed
+        assert ("continue with: rlk resume there" in printed) == before
+    else:
+        assert code == 130, printed
+        assert "SIGINT while the run was saved: the run was interrupted (saves.py" in printed
+        assert "no last model was saved\n" in printed, "the plugin that saves one was active"
+        assert not any(file.exists() for file in files)
+
+
 def test_a_signal_that_ends_workers_too_has_its_code(start, tmp_path):
     workers = ("--plugin", "subprocess:n_workers=2")
     with start(*workers, "--set", "env.hangs=sleep", "--quiet") as running:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import sys
@@ -18,6 +19,12 @@ def command_line(words: Iterable[str]) -> str:
     if sys.platform == "win32":
         return " ".join(map(_windows_word, words))
     return shlex.join(words)
+
+
+def path_word(path: str | os.PathLike[str]) -> str:
+    """The word for a path that a command does not take for an option: `./-x` for `-x`."""
+    typed = os.fspath(path)
+    return os.path.join(os.curdir, typed) if typed.startswith("-") else typed
 
 
 def can_be_pasted(word: str) -> bool:

@@ -83,7 +83,7 @@ def _guarded(
         try:
             answer = listen(**arguments)
         except OSError as error:
-            if hook in _CANNOT:
+            if hook in _CANNOT and not isinstance(error, BrokenPipeError):
                 raise RlkError(
                     f"plugin {name!r} cannot {_CANNOT[hook]}: {error}. To do without it, do not "
                     f"pass it; for an installed one: --plugin no:{name}"

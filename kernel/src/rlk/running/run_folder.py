@@ -18,7 +18,19 @@ if TYPE_CHECKING:
 
 
 def claim(path: Path, what: str, instead: str) -> Path:
-    """Make the folder of a new run, or take one that is empty.
+    """Make the folder of a new run, or take one that is empty; the arguments are `check_unused`'s.
+
+    Raises:
+        PlanError: if a run is writing to it, it is not empty, or it cannot be created.
+    """
+    check_unused(path, what, instead)
+    with looking_at(path, f"{what} cannot be made", PlanError):
+        path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def check_unused(path: Path, what: str, instead: str) -> None:
+    """Refuse the folder of a new run, if `claim` would; it is not created yet.
 
     Args:
         path: of the folder.
@@ -26,12 +38,10 @@ def claim(path: Path, what: str, instead: str) -> Path:
         instead: what to type to continue the run that the folder holds.
 
     Raises:
-        PlanError: if a run is writing to it, it is not empty, or it cannot be created.
+        PlanError: if a run is writing to it, it is not empty, or it cannot be a folder.
     """
     with looking_at(path, f"{what} cannot be made", PlanError):
         _refuse_used(path, what, instead)
-        path.mkdir(parents=True, exist_ok=True)
-    return path
 
 
 def as_typed(run: Run) -> Path:

@@ -64,6 +64,18 @@ def test_a_further_call_begins_where_the_run_is(monkeypatch: pytest.MonkeyPatch)
     assert " 0/20" in text and " 20/40" in text and " 0/40" not in text
 
 
+def test_on_a_terminal_that_becomes_narrow_no_number_is_cut(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Narrows:
+        @hookimpl
+        def rlk_rollout_end(self) -> None:
+            rich.get_console().width = 12
+
+    last = drawn(monkeypatch, Narrows(), calls=(200,)).split("\r")[-1]
+    assert "200/200" in last and "stand-in" not in last
+
+
 def test_of_one_for_each_call_nothing_is_left_to_close(monkeypatch: pytest.MonkeyPatch) -> None:
     console = Console(file=io.StringIO(), force_terminal=True, width=100)
     monkeypatch.setattr(rich, "get_console", lambda: console)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import io
+import sys
 from pathlib import Path
 
 import attrs
@@ -10,6 +13,7 @@ import pytest
 from gymnasium import spaces
 
 import rlk
+from rlk.errors import RlkError
 from rlk.hookspecs import hookimpl
 from rlk.registry.kernel import Kernel
 from rlk.running.run import Run
@@ -49,6 +53,47 @@ def test_it_names_only_what_works_with_the_files_that_are_there(
     assert "next:" not in text
     text = printed("d", "max-episodes:max_episodes=1")
     assert "rlk resume" in text and "no last model" not in text
+
+
+class Closed(io.StringIO):
+    """A standard output that fails from its nth line on."""
+
+    def __init__(self, error: OSError, lines: int) -> None:
+        super().__init__()
+        self.error, self.lines = error, lines
+
+    def write(self, text: str) -> int:
+        self.lines -= text.count("\n")
+        if self.lines < 0:
+            raise self.error
+        return super().write(text)
+
+
+@pytest.mark.parametrize("lines", [0, 10])
+def test_where_nobody_reads_the_output_the_end_of_training_is_told_as_an_error(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    lines: int,
+) -> None:
+    out = str(tmp_path / "run")
+    monkeypatch.setattr(sys, "stdout", Closed(BrokenPipeError(32, "Broken pipe"), lines))
+    how = {"env": "CartPole-v1", "out": out, "verbose": 1, "n_steps": 8, "log_interval": 1}
+    with rlk.make("a2c", **how) as agent, pytest.raises(BrokenPipeError):
+        agent.learn(800)
+    told = capsys.readouterr().err
+    began = f"the reader of the output is gone: stopped after {agent.num_timesteps} timesteps in 0."
+    assert told.startswith(began), told
+    assert (f"continue with: rlk resume {out}\n" in told) == (agent.num_timesteps > 0)
+    assert (agent.num_timesteps > 0) == (lines > 0)
+
+
+def test_an_output_on_a_full_disk_ends_no_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", Closed(OSError(errno.ENOSPC, "No space left"), 0))
+    with rlk.make("a2c", env="CartPole-v1", verbose=1, n_steps=8) as agent:
+        with pytest.raises(RlkError, match=r"summary, 2 times: \[Errno \d+\] No space left"):
+            agent.learn(16)
+        assert agent.num_timesteps == 16
 
 
 def test_its_sentences_are_broken_between_words_on_a_narrow_terminal(

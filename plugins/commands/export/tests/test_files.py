@@ -31,7 +31,7 @@ from rlk.errors import RlkError
 from rlk.hookspecs import hookimpl
 from rlk.records import Act
 from rlk_export import export
-from rlk_export.exporting import check_out
+from rlk_export.out_file import check_out
 from rlk_export.signature import Signature, in_words, metadata, signature_of
 from rlk_networks import Linear
 

@@ -263,7 +263,7 @@ def test_what_was_left_out_at_the_start_stays_out(
 
 def test_an_explained_fork_makes_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fork = folder.parent / "fork"
-    again = ["--set", "replay.mapped=none", "--explain"]
+    again = ["--set", "replay.mapped=none", "--timesteps", 240, "--explain"]
     assert ended("resume", folder, "--out", fork, *again) == 0
     assert "storage       replay" in capsys.readouterr().out
     assert not fork.exists()

@@ -22,13 +22,32 @@ def trial(number: int, rate: float, **made: Any) -> FrozenTrial:
     return found
 
 
-def test_the_best_trials_stand_side_by_side() -> None:
+def test_the_best_trials_stand_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)  # a pipe has room for all
     trials = [trial(3, 0.00123456, value=212.345), trial(12, 0.01, value=0.002)]
     assert list(best_trials(trials)) == [
         "               trial 3   trial 12",
         "mean return    212.345   0.002",
         "learning_rate  0.001235  0.01",
     ]
+
+
+def test_trials_for_which_a_terminal_has_no_room_stand_below(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "36")
+    trials = [trial(number, 0.5, value=1.0) for number in (3, 12, 13)]
+    assert list(best_trials(trials)) == [
+        "               trial 3  trial 12",
+        "mean return    1        1",
+        "learning_rate  0.5      0.5",
+        "",
+        "               trial 13",
+        "mean return    1",
+        "learning_rate  0.5",
+    ]
+    monkeypatch.setenv("COLUMNS", "5")
+    assert len(list(best_trials(trials))) == 3 * 3 + 2, "a trial for each block, at least"
 
 
 def test_a_trial_that_did_not_end_says_how_far_it_came_or_why(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rlk.errors import PlanError
+from rlk.errors import PlanError, UnknownName
 from rlk_tune.ranges import parse_searches
 from rlk_tune.usable import usable
 
@@ -44,6 +44,19 @@ def test_a_typed_value_that_fits_nowhere_is_refused() -> None:
     space = parse_searches(["batch=8:256", "steps=64,128"])
     with pytest.raises(PlanError, match="--search batch=8:256: 256 cannot be used"):
         usable(space, ("batch",), plan)
+
+
+def test_a_typed_setting_that_does_not_exist_is_refused_without_a_word_on_its_values() -> None:
+    def known(tried: Mapping[str, Any]) -> None:
+        if "policy.odd" in tried:
+            raise UnknownName("setting", "odd", ["layers"])
+        if tried.get("policy") == "odd":
+            raise UnknownName("policy", "odd", ["mlp"])
+
+    with pytest.raises(UnknownName, match=r"^unknown setting 'odd'\. Known: layers\.$"):
+        usable(parse_searches(["policy.odd=1:2"]), ("policy.odd",), known)
+    with pytest.raises(PlanError, match=r"odd cannot be used\.\nunknown policy 'odd'"):
+        usable(parse_searches(["policy=odd,mlp"]), ("policy",), known)
 
 
 def test_bounds_with_decimals_are_refused_for_a_setting_of_whole_numbers() -> None:

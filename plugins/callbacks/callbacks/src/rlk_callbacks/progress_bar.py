@@ -33,6 +33,7 @@ class ProgressBar:
     def __init__(self) -> None:
         self._progress: Progress | None = None
         self._task = TaskID(0)
+        self._width = 0  #: of the terminal, for which the columns were chosen
         self._drawn = 0.0
 
     @hookimpl
@@ -41,8 +42,9 @@ class ProgressBar:
         if run.plan.verbose == 0 or run.communicator.rank != 0 or not console.is_terminal:
             return
         self._stop()
+        self._width = console.width
         self._progress = Progress(
-            *columns(console.width),
+            *columns(self._width),
             console=console,
             auto_refresh=False,
             expand=True,
@@ -71,6 +73,9 @@ class ProgressBar:
 
     def _draw(self, run: Run) -> None:
         assert self._progress is not None
+        if self._width != self._progress.console.width:  # else numbers would be cut off
+            self._width = self._progress.console.width
+            self._progress.columns = tuple(columns(self._width))
         recent = run.metrics.recent_episodes
         mean = np.mean([return_ for return_, _ in recent]) if recent else None
         returned = "" if mean is None else f"return {significant(float(mean))}"

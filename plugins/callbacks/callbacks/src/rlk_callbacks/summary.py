@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rlk.command_line import command_line
+from rlk.command_line import command_line, path_word
 from rlk.errors import BadFile
 from rlk.hookspecs import hookimpl
 from rlk.planning.to_pass_again import to_pass_again
@@ -29,12 +29,18 @@ if TYPE_CHECKING:
 
     from rlk.running.run import Run
 
+#: The plugin that saves the last model; where it is active and there is none, its write failed or
+#: was interrupted, which is printed elsewhere.
+SAVES = "checkpoint"
 #: The files of a folder that `rlk plot` draws: with neither, there is no curve.
 ROWS = ("monitor.csv", "progress.csv")
 
 
 class Summary:
-    """Prints on standard output. With `verbose=2` the whole plan is printed as well."""
+    """Prints on standard output. With `verbose=2` the whole plan is printed as well.
+
+    Where nobody reads it any more (`rlk run … | head`), how the run ended is printed as an error.
+    """
 
     def __init__(self) -> None:
         self._began = 0.0
@@ -44,10 +50,11 @@ class Summary:
 
     @hookimpl(tryfirst=True)
     def rlk_training_start(self, run: Run) -> None:
+        self._began, self._from = time.monotonic(), run.timesteps
         if not self._announced and _prints(run):
             self._announced = True
-            print("\n".join(map(_fitted, beginning(run))), flush=True)
-        self._began, self._from = time.monotonic(), run.timesteps
+            with run.failed_writes.tolerated("summary"):  # as later lines: training goes on
+                print("\n".join(map(_fitted, beginning(run))), flush=True)
 
     @hookimpl
     def rlk_evaluation_end(self, result: Any) -> None:
@@ -57,17 +64,17 @@ class Summary:
     @hookimpl(trylast=True)
     def rlk_training_end(self, run: Run, reason: str | None, failure: BaseException | None) -> None:
         interrupted = isinstance(failure, KeyboardInterrupt)
-        if (failure is not None and not interrupted) or not _prints(run):
+        unread = isinstance(failure, BrokenPipeError)
+        if (failure is not None and not interrupted and not unread) or not _prints(run):
             return  # the error itself is printed
         seconds, steps = time.monotonic() - self._began, run.timesteps - self._from
         how = f"stopped by {reason} after" if reason else "done:"
         how = "interrupted after" if interrupted else how
+        how = "the reader of the output is gone: stopped after" if unread else how
         speed = f"{steps / max(seconds, 1e-9):,.0f} a second"
         first = _fitted(f"{how} {steps:,} timesteps in {seconds:.1f} s ({speed})")
-        print(
-            "\n".join([first, *ending(run, self._evaluated, stopped=reason is not None)]),
-            flush=True,
-        )
+        rest = ending(run, self._evaluated, stopped=reason is not None)
+        print("\n".join([first, *rest]), file=sys.stderr if unread else sys.stdout, flush=True)
 
 
 def beginning(run: Run) -> Iterator[str]:
@@ -110,14 +117,16 @@ def _next_steps(run: Run, out: Path, stopped: bool) -> Iterator[str]:
     """Commands that work as printed, or Python code if no command can do it."""
     has_model = _holds_model(run, out)
     if not has_model:
-        yield "  no last model was saved; the plugin checkpoint saves one"
+        saves = any(choice.name == SAVES for choice in run.plan.callbacks)
+        advice = "" if saves else f"; the plugin {SAVES} saves one"
+        yield f"  no last model was saved{advice}"
     resumes = stopped and bool(checkpoints(out, run.plan.serializer.make().suffix))
     again = to_pass_again(run.plan, observers=resumes)
     if again.objects and has_model:
         same = f", out={str(out)!r}" if resumes else ""
         yield f"next, in Python: rlk.load({str(out)!r}, {', '.join(again.objects)}{same})"
     elif resumes:
-        yield f"continue with: {command_line(['rlk', 'resume', str(out), *again.options])}"
+        yield f"continue with: {command_line(['rlk', 'resume', path_word(out), *again.options])}"
     else:
         options: dict[str, Sequence[str]] = {}
         if has_model:
@@ -129,7 +138,7 @@ def _next_steps(run: Run, out: Path, stopped: bool) -> Iterator[str]:
         commands = [one for one in options if one in run.plan.kernel.registries.commands]
         yield from ["next:"] if commands else []
         for command in commands:
-            yield f"  {command_line(['rlk', command, str(out), *options[command]])}"
+            yield f"  {command_line(['rlk', command, path_word(out), *options[command]])}"
 
 
 def _holds_model(run: Run, out: Path, *, best: bool = False) -> bool:

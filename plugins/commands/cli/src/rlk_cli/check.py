@@ -16,10 +16,11 @@ from rlk.registry.kernel import default_kernel
 from rlk.registry.registries import Registries
 from rlk.registry.registry import clash
 from rlk_cli import diagnose
+from rlk_cli.completion import names_of
 
 
 @click.command()
-@click.argument("names", nargs=-1, metavar="[NAME]…")
+@click.argument("names", nargs=-1, metavar="[NAME]…", shell_complete=names_of())
 def check(names: tuple[str, ...]) -> None:
     """Check that all components, or each NAME, can be imported and used; print what is wrong."""
     registries = default_kernel().registries

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import tomli_w
 
+from rlk.command_line import command_line, path_word
 from rlk.files import write_text
 from rlk.planning.saved_plan import PLAN, plan_text
 from rlk.planning.select import JOINED
 from rlk.registry.external import PASSED, is_place
 from rlk.registry.kernel import default_kernel
 from rlk.registry.kinds import SLOTS, is_group_slot
-from rlk.running.run_folder import claim
+from rlk.running.run_folder import check_unused, claim
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -41,14 +42,34 @@ def choose(wanted: str | None, plan: Plan, algo: str = "", among: str = "runs") 
     Raises:
         PlanError: if the folder that the user names is in use, is not empty, or cannot be made.
     """
+    if wanted:
+        return claim(*_wanted(wanted))
     env = plan.env.name.rpartition(":")[2] if is_place(plan.env.name) else plan.env.name
     first = algo if algo in default_kernel().registries.recipes else plan.algorithm.name
     words = (first, env, plan.seed, time.strftime("%Y%m%d-%H%M%S"))
     name = re.sub(r"[^A-Za-z0-9._-]+", "_", "-".join(map(str, words)))
     names = chain([name], (f"{name}+{number}" for number in count(2)))
-    path = Path(wanted) if wanted else next(p for n in names if not (p := Path(among, n)).exists())
-    what = f"--out {path}" if wanted else f"the run's folder {path} (--out DIR names another)"
-    return claim(path, what, f"rlk resume {path}")
+    path = next(p for n in names if not (p := Path(among, n)).exists())
+    return claim(path, f"the run's folder {path} (--out DIR names another)", _resume(path))
+
+
+def check_wanted(wanted: str) -> None:
+    """Refuse the folder that the user names, if `choose` would: it is not created yet.
+
+    Raises:
+        PlanError: if it is in use, or is not empty.
+    """
+    check_unused(*_wanted(wanted))
+
+
+def _wanted(wanted: str) -> tuple[Path, str, str]:
+    """The folder that the user names, what was typed, and what to type for the run in it."""
+    path = Path(wanted)
+    return path, f"--out {path}", _resume(path)
+
+
+def _resume(path: Path) -> str:
+    return command_line(["rlk", "resume", path_word(path)])
 
 
 def write_plan(out: Path, plan: dict[str, Any]) -> None:

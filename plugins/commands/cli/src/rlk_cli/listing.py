@@ -16,6 +16,7 @@ from rlk.registry.registries import Registries
 from rlk.registry.registry import clash
 from rlk_cli import kept_rows
 from rlk_cli.columns import columns, terminal_width
+from rlk_cli.completion import kinds
 from rlk_cli.kept_rows import Row
 from rlk_cli.kinds import kind_of
 
@@ -33,7 +34,7 @@ DECLARED = (
 
 
 @click.command("list")
-@click.option("--kind", help="Only one kind: algorithms, storages, ….")
+@click.option("--kind", shell_complete=kinds, help="Only one kind: algorithms, storages, ….")
 @click.option("--reports", help="Only algorithms whose updates report this (td_error).")
 @click.option(
     "--action-space",

@@ -6,6 +6,7 @@ A command is imported when it is called, so `rlk --help` starts without torch, g
 from __future__ import annotations
 
 import atexit
+import errno
 import gc
 import sys
 from typing import Any
@@ -26,6 +27,8 @@ MEMORY = (
     "an environment whose Discrete or MultiDiscrete spaces have fewer values (each is an input or "
     "an output of the network)"
 )
+#: Errors of a full or broken disk; a write to what is open already names no file.
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 
 
 class LazyCommand(click.Command):
@@ -81,7 +84,7 @@ def _say_what_is_in(group: click.Group) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """The entry point of `rlk` and of `python -m rlk`; never returns."""
+    """Run a command line, by default that of this process; never returns."""
     open_closed_streams()
     escape_what_cannot_be_shown()
     _collect_garbage_rarely()
@@ -152,4 +155,7 @@ def _unexpected(error: Exception) -> str:
     if lacks_memory(error):
         name = "not enough memory"
         whose = f"Ask for less of it: {MEMORY}."
+    elif isinstance(error, OSError) and error.errno in _DISK:
+        name = "the system refuses to write"
+        whose = "Make room on that disk, or send files and output elsewhere."
     return "\n".join([f"{name}: {error}", *map(str, found), whose])

@@ -17,6 +17,7 @@ from rlk.planning.run_settings import RUN_KEYS
 from rlk.planning.spec import ENV_PREFIX, RunSpec, flatten, make_spec
 from rlk.registry.kernel import default_kernel
 from rlk.registry.kinds import SLOTS, option_of
+from rlk_cli import completion
 
 PLUGIN = (
     "Add a plugin, or choose a component, such as a storage; no:NAME leaves one out. Repeatable."
@@ -45,9 +46,16 @@ SHARED = (
         metavar="ENV",
         multiple=True,
         callback=one_value,
+        shell_complete=completion.files,
         help="The environment: an id, module:Id-v0, module:Class or ./file.py:Class.",
     ),
-    Option(["--plugin", "plugins"], multiple=True, metavar="NAME[:k=v,…]", help=PLUGIN),
+    Option(
+        ["--plugin", "plugins"],
+        multiple=True,
+        metavar="NAME[:k=v,…]",
+        shell_complete=completion.plugins,
+        help=PLUGIN,
+    ),
     Option(["--set", "pairs"], multiple=True, metavar="KEY=VALUE", help=SETTING),
     Option(
         ["--timesteps", "total_timesteps"],
@@ -74,6 +82,7 @@ SHARED = (
         Option(
             [option_of(slot)],
             metavar="NAME",
+            shell_complete=completion.names_of(kind),
             help=f"The {slot} (rlk plugins list --kind {kind}).".replace("_", "-"),
         )
         for slot, kind in SLOTS.items()

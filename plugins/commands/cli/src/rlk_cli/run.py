@@ -13,6 +13,7 @@ import click
 from rlk.planning.spec import make_spec
 from rlk.registry.kernel import default_kernel
 from rlk.terminal import is_terminal
+from rlk_cli.completion import folders, names_of
 from rlk_cli.options import SHARED, given, one_value, over_file, typed_verbosity
 from rlk_cli.train import explain, take_over, train_to_the_end
 
@@ -34,16 +35,25 @@ def algorithms_and_recipes() -> str:
 @click.command(params=list(SHARED), epilog=EXAMPLES)
 @click.argument("spec_file", required=False, metavar="[SPEC.toml]", type=click.Path(dir_okay=False))
 @click.option(
-    "--algo", metavar="NAME", multiple=True, callback=one_value, help=algorithms_and_recipes()
+    "--algo",
+    metavar="NAME",
+    multiple=True,
+    callback=one_value,
+    shell_complete=names_of("algorithms", "recipes"),
+    help=algorithms_and_recipes(),
 )
 @click.option("--n-envs", type=int, help="How many environments to step together.")
 @click.option(
     "--preset",
     metavar="NAME",
+    shell_complete=names_of("presets", also=("auto", "none")),
     help="Where tuned settings come from: auto (the default), none, or a source of presets.",
 )
 @click.option(
-    "--out", metavar="DIR", help="The run's folder; runs/<algo>-<env>-<seed>-<time> by default."
+    "--out",
+    metavar="DIR",
+    shell_complete=folders,
+    help="The run's folder; runs/<algo>-<env>-<seed>-<time> by default.",
 )
 def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **options: Any) -> int:
     """Train an agent.
@@ -53,6 +63,7 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **o
     """
     from rlk.planning.resolve import resolve
     from rlk.running.seeding import draw_seed
+    from rlk_cli import folder
 
     verbose = typed_verbosity(quiet, verbosity)
     spec = make_spec(options.pop("algo") or "", given(**options, verbose=verbose))
@@ -63,6 +74,8 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **o
     usual = make_spec("", {"preset": "auto", "out": "runs", "verbose": 1})
     spec = spec.over(usual).over(drawn)
     plan = resolve(default_kernel(), spec, terminal=is_terminal(sys.stderr))
+    if wanted and plan.out is not None:  # only the rank that will write to it
+        folder.check_wanted(wanted)
     if explained:
         return explain(plan, spec)
     code = take_over(plan)
@@ -70,7 +83,6 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **o
         return code
     from rlk.agent import Agent
     from rlk.planning.saved_plan import as_json
-    from rlk_cli import folder
 
     is_new = wanted is None or not os.path.exists(wanted)
     if plan.out is not None:

@@ -12,6 +12,7 @@ from rlk.registry.external import find_entry
 from rlk.registry.kernel import default_kernel
 from rlk.registry.kinds import singular
 from rlk_cli.columns import columns, terminal_width
+from rlk_cli.completion import names_of
 from rlk_cli.fields import fields_of
 
 #: Where the right column begins at least.
@@ -31,7 +32,7 @@ DECLARED = (
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=names_of())
 def show(name: str) -> None:
     """Show one component: what it does, what it needs, and every setting with its default.
 

@@ -4,6 +4,9 @@ After the first Ctrl-C, SIGTERM or SIGHUP the iteration is finished, so that the
 continues bit for bit. If environments make no progress meanwhile, or a second signal comes, the run
 is interrupted where it is: `Interrupted` is raised there, and passes through all code that saves
 and closes. If code catches even that, the process ends.
+
+One signal that comes while the run is saved does not interrupt that, because it would cost the
+files that the earlier one asked for; the next one does.
 """
 
 from __future__ import annotations
@@ -42,6 +45,8 @@ STEPPING = (
     "rlk_prepare_evaluation",
     "rlk_evaluation_end",
 )
+#: The lifecycle hook in which the last files are written.
+SAVING = "rlk_training_end"
 CLOSING = "closing"
 
 
@@ -73,9 +78,11 @@ class Signals:
 
     def __init__(self, run: Run) -> None:
         self.received: str | None = None  #: the name of the first signal
+        self.gave_up_saving = False  #: whether a signal interrupted the writing of the last files
         self._run = run
         self._over = threading.Event()
         self._is_closing = False
+        self._was_spared = False
         self._main = threading.main_thread().ident
         self._before: dict[Any, Any] = {}
 
@@ -102,15 +109,24 @@ class Signals:
 
     def _received(self, number: int, frame: FrameType | None) -> None:
         name = signal.Signals(number).name
-        if self.received is not None:
+        is_first, is_saving = self.received is None, self._state()[0] == SAVING
+        if not is_first and (self._was_spared or not is_saving):
+            self.gave_up_saving = is_saving
             raise Interrupted(name, frame)
-        self.received = name
-        self._run.stop(name, hurry=True)
+        self._was_spared = is_saving
+        if is_first:
+            self.received = name
+            self._run.stop(name, hurry=True)
+            threading.Thread(target=self._watch, args=(number,), daemon=True).start()
+        if is_saving:
+            self._say(f"{name}: the run is being saved; another signal gives that up")
+        else:
+            self._say(f"{name}: the run ends after this iteration; a second signal ends it at once")
+
+    def _say(self, text: str) -> None:
+        """Print a sentence, but not with `print`: the signal may have interrupted one."""
         if self._run.plan.verbose:
-            # Not `print`: the signal may have interrupted one.
-            text = f"{name}: the run ends after this iteration; a second signal ends it at once"
             _print(columns("", 0, text, terminal_width()))
-        threading.Thread(target=self._watch, args=(number,), daemon=True).start()
 
     def _watch(self, number: int) -> None:
         """Repeat the signal if environments hang, and end the process if that has no effect."""

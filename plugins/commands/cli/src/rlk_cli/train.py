@@ -67,7 +67,9 @@ def _trained(agent: Agent, signals: Signals) -> str | None:
         if name is None:
             raise
         with contextlib.suppress(OSError):  # stderr may be a terminal that was closed
-            click.echo(f"{name} in the middle of an iteration: {error}", err=True)
+            gave_up = signals.gave_up_saving
+            when = "while the run was saved" if gave_up else "in the middle of an iteration"
+            click.echo(f"{name} {when}: {error}", err=True)
         return name
     finally:
         if agent.run.failed_writes:

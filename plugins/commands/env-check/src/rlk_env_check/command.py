@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rlk.errors import PlanError, RlkError, described
+from rlk_cli.completion import files
 from rlk_cli.options import given
 from rlk_env_check.finding import Finding, error
 
@@ -17,7 +18,7 @@ _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 
 @click.command()
-@click.argument("env", metavar="ENV")
+@click.argument("env", metavar="ENV", shell_complete=files)
 @click.option(
     "--set",
     "pairs",

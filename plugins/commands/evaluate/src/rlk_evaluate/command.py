@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rlk.errors import PlanError
+from rlk_cli import completion
 from rlk_cli.model_file import load_to_act, model_file
 from rlk_cli.options import given, one_value
 from rlk_evaluate.number_text import significant
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 Command = Callable[..., Any]
 
 _SHARED = (
-    click.argument("run", metavar="RUN"),
+    click.argument("run", metavar="RUN", shell_complete=completion.files),
     click.option(
         "--seed",
         type=click.IntRange(0),
@@ -44,6 +45,7 @@ _SHARED = (
         metavar="ENV",
         multiple=True,
         callback=one_value,
+        shell_complete=completion.files,
         help="Play in another environment than that of training.",
     ),
     click.option(
@@ -58,6 +60,7 @@ _SHARED = (
         "plugins",
         metavar="NAME",
         multiple=True,
+        shell_complete=completion.plugins,
         help="Add a plugin; one that came from a ./file.py must be given again. Repeatable.",
     ),
     click.option("--device", metavar="DEVICE", help="Where to compute: auto, cpu, cuda, cuda:1, …"),

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rlk_cli import completion
 from rlk_cli.model_file import load_to_act, model_file
 from rlk_cli.options import given
+from rlk_export.out_file import check_out
 
 if TYPE_CHECKING:
     from rlk_export.exporting import Exported
 
 
 @click.command()
-@click.argument("model", metavar="MODEL")
+@click.argument("model", metavar="MODEL", shell_complete=completion.files)
 @click.option(
     "--out",
     metavar="FILE",
@@ -24,7 +26,12 @@ if TYPE_CHECKING:
     help="The file to write: .onnx, or .pt2 for torch.export.",
 )
 @click.option("--best", is_flag=True, help="Take best_model.zip from a run folder, not model.zip.")
-@click.option("--env", metavar="ENV", help="The environment, if it was an object or in a file.")
+@click.option(
+    "--env",
+    metavar="ENV",
+    shell_complete=completion.files,
+    help="The environment, if it was an object or in a file.",
+)
 @click.option(
     "--set",
     "pairs",
@@ -37,6 +44,7 @@ if TYPE_CHECKING:
     "plugins",
     metavar="NAME",
     multiple=True,
+    shell_complete=completion.plugins,
     help="Add a plugin; one that came from a ./file.py must be given again. Repeatable.",
 )
 def export(
@@ -53,10 +61,10 @@ def export(
     the environment returns them, and returns the actions of agent.predict(…, deterministic=True).
     It cannot sample actions. It is run and compared with the model before FILE is written.
     """
-    from rlk_export.exporting import check_out, export
-
     check_out(out)
     path = model_file(model, best)
+    from rlk_export.exporting import export
+
     with load_to_act(path, env=env, plugins=plugins, **given(pairs, device="cpu")) as agent:
         if agent.run.communicator.rank > 0:  # under a launcher rank 0 exports, as it trains
             return

@@ -10,12 +10,13 @@ import attrs
 import numpy as np
 
 from rlk.errors import RlkError
-from rlk.files import looking_at, replacing, users_path
+from rlk.files import replacing, users_path
 from rlk.running.acting import Acting
 from rlk.running.run import Run
 from rlk.spaces import map_observation
 from rlk_export.comparison import check
-from rlk_export.formats import Format, format_of
+from rlk_export.formats import FORMATS, Format
+from rlk_export.out_file import check_out
 from rlk_export.program import acting_module
 from rlk_export.signature import Signature, metadata, signature_of
 from rlk_export.tracing import example_of, first_line, traced
@@ -61,8 +62,9 @@ def export(agent: Agent | Run, path: str | os.PathLike[str]) -> Exported:
             the run notes it, as any failed write, and training continues.
     """
     path, run = users_path(path), agent if isinstance(agent, Run) else agent.run
+    check_out(path)
     # Unchecked, because the comparison samples the spaces, also masks that allow nothing.
-    kind, acting = check_out(path), Acting(run, checked=False)
+    acting = Acting(run, checked=False)
     module = acting_module(run)
     state_size: int | None = getattr(module, "state_size", None)
     example = example_of(run.plan.observation_space, state_size)
@@ -71,25 +73,12 @@ def export(agent: Agent | Run, path: str | os.PathLike[str]) -> Exported:
     signature = signature_of(run.plan, action, state_size)
     told = metadata(run, signature)
     try:
-        evaluator = _write(acting, path, kind, program, signature, told, state_size)
+        evaluator = _write(acting, path, FORMATS[path.suffix], program, signature, told, state_size)
     except OSError as error:
         if run.learning:
             raise
         raise RlkError(f"{path} could not be written: {error}") from error
     return Exported(path, signature, told, evaluator)
-
-
-def check_out(path: Path) -> Format:
-    """The format of the file to write.
-
-    Raises:
-        RlkError: for another suffix, a missing package, or a place that cannot hold a file.
-    """
-    kind = format_of(path)
-    with looking_at(path, f"{path} cannot be written", RlkError):
-        if path.exists() and not path.is_file():
-            raise RlkError(f"{path} cannot be written: it is not a regular file. Name another one.")
-    return kind
 
 
 def _write(

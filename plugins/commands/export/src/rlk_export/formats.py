@@ -13,26 +13,21 @@ import logging
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO, Any, Protocol
 
 import torch
 from torch.export import ExportedProgram
 
-from rlk.errors import RlkError, either
 from rlk.spaces import map_observation
 from rlk_export.comparison import Runs
 from rlk_export.signature import BATCH, Signature
 
 #: The extra file in a .pt2 that describes its content.
 METADATA = "rlk.json"
-INSTALL = 'Type: pip install "rlk-export[onnx]"'
 
 
 class Format(Protocol):
     """A file format."""
-
-    def check(self) -> None: ...  #: RlkError if it cannot be written here
 
     def write(
         self,
@@ -47,30 +42,8 @@ class Format(Protocol):
         ...
 
 
-def format_of(path: Path) -> Format:
-    """The format for a file's suffix.
-
-    Raises:
-        RlkError: for an unknown suffix, or if packages are missing.
-    """
-    found = FORMATS.get(path.suffix)
-    if found is None:
-        raise RlkError(
-            f"rlk export writes {either([f'FILE{suffix}' for suffix in FORMATS])}, and not "
-            f"{path.suffix or path.name!r}: ONNX, or a program of torch.export."
-        )
-    found.check()
-    return found
-
-
 class Onnx:
     """`.onnx`: for ONNX Runtime and other engines, in C++, C#, Java, JavaScript, ..."""
-
-    def check(self) -> None:
-        missing = [one for one in ("onnx", "onnxscript") if importlib.util.find_spec(one) is None]
-        if missing:
-            needs = " and ".join(missing)
-            raise RlkError(f"an .onnx needs the package {needs}. {INSTALL}, or write a .pt2.")
 
     def write(
         self,
@@ -119,9 +92,6 @@ class Onnx:
 class Pt2:
     """`.pt2`: for torch.export.load, or for AOTInductor, which compiles it for C++."""
 
-    def check(self) -> None:
-        """Does nothing: torch is installed."""
-
     def write(
         self,
         file: IO[bytes],
@@ -166,4 +136,5 @@ def _quiet() -> Iterator[None]:
             logger.setLevel(level)
 
 
+#: By suffix, all of `out_file.PACKAGES`.
 FORMATS: dict[str, Format] = {".onnx": Onnx(), ".pt2": Pt2()}

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from rlk.command_line import command_line
-from rlk.errors import PlanError
+from rlk.command_line import command_line, path_word
+from rlk.errors import BadFile, PlanError
 from rlk.files import looking_at
+from rlk_cli import completion
 from rlk_cli.options import given
 
 SUFFIX = ".zip"
@@ -26,6 +27,7 @@ SUFFIX = ".zip"
 @click.option(
     "--env",
     metavar="ENV",
+    shell_complete=completion.files,
     help="Its environment, which the file does not name: an id, or ./file.py:Class.",
 )
 @click.option(
@@ -44,6 +46,7 @@ SUFFIX = ".zip"
     "plugins",
     metavar="NAME",
     multiple=True,
+    shell_complete=completion.plugins,
     help="Add a plugin: a wrapper of its environment (atari, frame-stack). Repeatable.",
 )
 @click.option(
@@ -66,10 +69,11 @@ def command(
 
     MODEL is the file that model.save(…) wrote there. No code in it is run.
     """
+    out = _new(out)
+    _check_is_there(model)
     from rlk_import.conversion import converted
     from rlk_import.origin import origin_of
 
-    out = _new(out)
     origin = origin_of(model, algo)
     imported = converted(origin, env, normalize=normalize, plugins=plugins, changes=given(pairs))
     with imported.agent as agent:
@@ -78,7 +82,14 @@ def command(
             click.echo(f"  {sentence}")
         path = agent.save(out)
         click.echo(f"wrote {path}: {agent.plan.title}")
-        click.echo(f"Type: {command_line(['rlk', 'evaluate', str(path)])}")
+        click.echo(f"Type: {command_line(['rlk', 'evaluate', path_word(path)])}")
+
+
+def _check_is_there(model: Path) -> None:
+    """BadFile for a model that is no file; here, because `origin_of` waits for torch."""
+    with looking_at(model, f"cannot read {model}"):
+        if not model.is_file():
+            raise BadFile(f"{model} is not a file. MODEL is a file that model.save(…) wrote.")
 
 
 def _new(out: Path) -> Path:

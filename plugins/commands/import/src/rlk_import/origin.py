@@ -46,8 +46,6 @@ def origin_of(path: Path, algo: str | None = None) -> Origin:
         PlanError: if it is a model of another class, or `algo` is needed.
     """
     with looking_at(path, f"cannot read {path}"):
-        if not path.is_file():
-            raise BadFile(f"{path} is not a file. MODEL is a file that model.save(…) wrote.")
         if sb3_files.is_from_there(path):
             name, _ = sb3_files.read(path)
             library = library_of(_one_of(path, (name,), algo))

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import click
 
+from rlk_cli.completion import folders
+
 
 @click.command()
-@click.argument("runs", metavar="RUN…", nargs=-1, required=True)
+@click.argument("runs", metavar="RUN…", nargs=-1, required=True, shell_complete=folders)
 @click.option(
     "--out",
     metavar="FILE",

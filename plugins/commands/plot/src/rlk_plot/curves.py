@@ -14,6 +14,7 @@ from typing import Any
 import attrs
 import numpy as np
 
+from rlk.command_line import command_line, path_word
 from rlk.documents import read_json, read_npz
 from rlk.errors import BadFile, RlkError
 from rlk.files import looking_at, users_path
@@ -139,10 +140,11 @@ def _nothing_to_draw(folder: Path) -> str:
             "--plugin no:monitor or --plugin no:csv; train one with them."
         )
     found = f"{' and '.join(empty)} {'hold' if len(empty) > 1 else 'holds'} no episode"
+    resume = command_line(["rlk", "resume", path_word(folder), "--timesteps", "N"])
     return (
         f"{folder} has nothing to draw: no episode has ended since the run began "
         f"({found}{f'; {absent}' if missing else ''}). If it is training, try again in a while; if "
-        f"it has ended, train it further: rlk resume {folder} --timesteps N"
+        f"it has ended, train it further: {resume}"
     )
 
 

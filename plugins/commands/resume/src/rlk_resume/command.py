@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rlk.command_line import command_line
+from rlk.command_line import command_line, path_word
 from rlk.errors import BadFile, PlanError
 from rlk.files import looking_at
 from rlk.planning.saved_plan import PLAN
 from rlk.registry.kernel import default_kernel
+from rlk_cli.completion import files, folders
 from rlk_cli.options import SHARED, given, typed_verbosity
 from rlk_cli.train import explain, take_over, train_to_the_end
 from rlk_model_files.locate import checkpoints
@@ -38,10 +39,11 @@ NO_MODEL = (
 
 
 @click.command(params=list(SHARED))
-@click.argument("run", metavar="RUN")
+@click.argument("run", metavar="RUN", shell_complete=files)
 @click.option(
     "--out",
     metavar="DIR",
+    shell_complete=folders,
     help="Continue in this new folder and leave RUN unchanged (a fork of the run).",
 )
 def resume(
@@ -64,6 +66,7 @@ def resume(
     from rlk.planning.saved_plan import spec_of
     from rlk.planning.spec import make_spec
     from rlk.running import saved_files
+    from rlk_resume.fork import check_fork
 
     kernel = default_kernel()
     *before, path = checkpoints_of(Path(run), kernel)
@@ -78,22 +81,26 @@ def resume(
     spec = make_spec("", {"out": out or str(own_folder(path))}).over(spec)
     plan = resolve(kernel, spec)
     check_spaces_of_saved(manifest["plan"]["env"], plan, str(path))
+    if out is not None:
+        check_fork(path, manifest, plan)
     if explained:
         return explain(plan, spec)
+    if manifest["timesteps"] >= plan.total_timesteps:
+        return _say_that_it_ended(manifest["timesteps"], plan)
     code = take_over(plan)
     if code is not None:
         return code
     agent = continued(plan, spec, path, manifest, before, is_fork=out is not None)
     if "seed" in changes:
         agent.set_random_seed(plan.seed)
-    if agent.num_timesteps < plan.total_timesteps:
-        return train_to_the_end(agent)
-    agent.close()
+    return train_to_the_end(agent)
+
+
+def _say_that_it_ended(timesteps: int, plan: Plan) -> int:
+    """Print that nothing is left to train; returns the exit code."""
     if plan.verbose:
-        done = f"{agent.num_timesteps:,}"
-        click.echo(
-            f"the run ended at {done} timesteps. To train longer, give --timesteps a larger number."
-        )
+        done = f"the run ended at {timesteps:,} timesteps"
+        click.echo(f"{done}. To train longer, give --timesteps a larger number.")
     return 0
 
 
@@ -128,7 +135,7 @@ def continued(
             with bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
                 agent = Agent(plan, spec, part_of(state, "parameters"))
             agent = restored(agent, state, path, manifest["plan"])
-    if not is_fork and agent.num_timesteps < plan.total_timesteps:
+    if not is_fork:
         write_changed_plan(plan, agent.num_timesteps, manifest["plan"])
     return agent
 
@@ -141,7 +148,7 @@ def own_folder(path: Path) -> Path:
     if folder is None:
         raise PlanError(
             f"{path} is not in the folder `checkpoints` of a run folder. Name a folder to continue "
-            f"in: {command_line(['rlk', 'resume', str(path), '--out', 'DIR'])}"
+            f"in: {_resuming(path, '--out', 'DIR')}"
         )
     return folder
 
@@ -189,7 +196,7 @@ def what_instead(model: Path, kernel: Kernel) -> str:
 
     suffixes = [one.suffix for one in saved_files.serializers(kernel)]
     if checkpoints(model.parent, *suffixes):
-        return f"Type: {command_line(['rlk', 'resume', str(model.parent)])}"
+        return f"Type: {_resuming(model.parent)}"
     return NO_MODEL
 
 
@@ -207,8 +214,13 @@ def saying_what_to_do(path: Path, before: Sequence[Path]) -> Iterator[None]:
             raise PlanError(f"{path} is gone. {owner}") from error
         if not before:
             raise
-        typed = command_line(["rlk", "resume", str(before[-1])])
+        typed = _resuming(before[-1])
         raise BadFile(f"{error} To continue from the one before it: {typed}") from error
+
+
+def _resuming(place: Path, *options: str) -> str:
+    """What to type to resume a run folder or a checkpoint."""
+    return command_line(["rlk", "resume", path_word(place), *options])
 
 
 def restored(agent: Agent, state: State, path: Path, before: Mapping[str, Any]) -> Agent:
@@ -232,6 +244,6 @@ def restored(agent: Agent, state: State, path: Path, before: Mapping[str, Any]) 
             click.echo(f"  from here on: {change}")
         for sentence in agent.differs:
             click.echo(f"  not as before: {sentence}")
-        if moved is not None and agent.num_timesteps < plan.total_timesteps:
+        if moved is not None:
             click.echo(f"  {moved}")
     return agent

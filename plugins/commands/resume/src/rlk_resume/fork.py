@@ -17,8 +17,7 @@ from rlk.errors import BadFile, PlanError, RlkError
 from rlk.planning.lost_settings import marked_fields
 from rlk.planning.saved_plan import as_json
 from rlk.running import saved_files
-from rlk.running.run_folder import claim
-from rlk_cli.folder import write_plan
+from rlk_cli.folder import check_wanted, choose, write_plan
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -31,6 +30,30 @@ BEST = ("best_model", "best_model-[0-9]*")
 CHECKPOINTS = "checkpoints"
 
 
+def check_fork(path: Path, manifest: Mapping[str, Any], plan: Plan) -> None:
+    """Refuse a fork for what its plan and its folder are; nothing is read or written yet.
+
+    Args:
+        path: the checkpoint.
+        manifest: of the checkpoint.
+        plan: of the fork. If it has no folder (because another rank has it), nothing is refused.
+
+    Raises:
+        PlanError: if no timesteps are left to train, the folder is not empty, or a setting names a
+            file of the other run.
+    """
+    if plan.out is None:
+        return
+    timesteps = manifest["timesteps"]
+    if timesteps >= plan.total_timesteps:
+        raise PlanError(
+            f"{path} is at {timesteps:,} timesteps, so nothing is left to train in {plan.out}. "
+            "Give --timesteps a larger number, or fork an earlier checkpoint."
+        )
+    refuse_files_of_the_other(folder_of(path.resolve()), manifest["plan"], plan)
+    check_wanted(plan.out)
+
+
 @contextlib.contextmanager
 def forked(path: Path, manifest: Mapping[str, Any], plan: Plan) -> Iterator[None]:
     """Copy the files up to the checkpoint to the plan's folder; remove them if the context fails.
@@ -41,26 +64,17 @@ def forked(path: Path, manifest: Mapping[str, Any], plan: Plan) -> Iterator[None
         plan: of the fork. If it has no folder (because another rank has it), nothing is copied.
 
     Raises:
-        PlanError: if no timesteps are left to train, the folder is not empty, or a setting names a
-            file of the other run.
+        PlanError: if the folder is not empty.
         RlkError: if a file cannot be copied.
     """
     if plan.out is None:
         yield
         return
-    out, timesteps = Path(plan.out), manifest["timesteps"]
-    if timesteps >= plan.total_timesteps:
-        raise PlanError(
-            f"{path} is at {timesteps:,} timesteps, so nothing is left to train in {out}. Give "
-            "--timesteps a larger number, or fork an earlier checkpoint."
-        )
-    source = folder_of(path.resolve())
-    refuse_files_of_the_other(source, manifest["plan"], plan)
-    is_new = not out.exists()
-    claim(out, f"--out {out}", f"rlk resume {out}")
+    is_new = not Path(plan.out).exists()
+    out = choose(plan.out, plan)
     try:
         write_plan(out, as_json(plan))
-        _copy(path, source, timesteps, plan)
+        _copy(path, folder_of(path.resolve()), manifest["timesteps"], plan)
         yield
     except BaseException:
         _remove(out, is_new)

@@ -52,8 +52,6 @@ def tune(
     """
     from rlk.planning.resolve import resolve
     from rlk_cli.folder import choose
-    from rlk_tune import report
-    from rlk_tune.session import run_search
 
     refuse_several(os.environ)
     of_search = {name: options.pop(name) for name in OF_SEARCH}
@@ -63,6 +61,9 @@ def tune(
     wanted: str = spec.given.get("out") or ""
     search, notes = _search(context, wanted, spec, **of_search)
     plan = resolve(default_kernel(), search.common())
+    from rlk_tune import report  # after whatever is refused: it imports Optuna
+    from rlk_tune.session import run_search  # and this one torch
+
     if explained:
         click.echo(f"{plan}\n{report.searched(search, notes)}")
         return 0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from rlk_cli.completion import folders, names_of
+
 SEARCH = (
     "A setting to search: LOW:HIGH, log:LOW:HIGH, or values A,B,C. Adds a range to those that the "
     "algorithm has, or replaces one. Repeatable."
@@ -56,6 +58,7 @@ OPTIONS = (
         metavar="NAME",
         default="auto",
         show_default=True,
+        shell_complete=names_of("search_spaces", also=("auto", "none")),
         help="Where the algorithm's ranges come from: auto, none, or the name of a search space.",
     ),
     click.Option(
@@ -65,5 +68,5 @@ OPTIONS = (
         show_default=True,
         help="How many trials to run at the same time, each in its own process.",
     ),
-    click.Option(["--out"], metavar="DIR", help=OUT),
+    click.Option(["--out"], metavar="DIR", shell_complete=folders, help=OUT),
 )

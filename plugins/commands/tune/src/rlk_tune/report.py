@@ -9,7 +9,7 @@ from typing import Any
 import optuna
 from optuna.trial import FrozenTrial, TrialState
 
-from rlk.command_line import command_line
+from rlk.command_line import command_line, path_word
 from rlk.planning.plan import Plan
 from rlk.planning.spec import RunSpec
 from rlk_cli.columns import columns, terminal_width
@@ -84,18 +84,32 @@ def ending(search: Search, study: optuna.Study, folder: Path) -> Iterator[str]:
         yield f"continue with: {' '.join([words, *code_options(search, RunSpec(''))])}"
     if best:
         yield f"next, to train with the settings of trial {best[0].number}:"
-        yield f"  {command_line(['rlk', 'run', str(folder / BEST)])}"
+        yield f"  {command_line(['rlk', 'run', path_word(folder / BEST)])}"
 
 
 def best_trials(trials: Sequence[FrozenTrial]) -> Iterator[str]:
-    """A column for each trial, a row for each setting."""
-    rows = [
-        ["", *(f"trial {trial.number}" for trial in trials)],
-        ["mean return", *(mean_return(trial) for trial in trials)],
-        *([name, *(shown(trial.params[name]) for trial in trials)] for name in trials[0].params),
-    ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
+    """A column for each trial, a row for each setting; below, trials that had no room beside."""
+    names = ["", "mean return", *trials[0].params]
+    block, room = [names], terminal_width()
+    for trial in trials:
+        settings = (shown(trial.params[name]) for name in trials[0].params)
+        column = [f"trial {trial.number}", mean_return(trial), *settings]
+        if room is not None and len(block) > 1 and _width([*block, column]) > room:
+            yield from (*_side_by_side(block), "")
+            block = [names]
+        block.append(column)
+    yield from _side_by_side(block)
+
+
+def _width(block: Sequence[Sequence[str]]) -> int:
+    """The characters of the longest line of these columns."""
+    return max(map(len, _side_by_side(block)))
+
+
+def _side_by_side(block: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The lines of these columns."""
+    widths = [max(map(len, column)) for column in block]
+    for row in zip(*block, strict=True):
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         yield "  ".join(cells).rstrip()
 

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from rlk.errors import PlanError
+from rlk.errors import PlanError, UnknownName
 from rlk_tune.ranges import Choice, Interval, Range
 from rlk_tune.spaces import Ranges
 
@@ -29,7 +29,10 @@ def usable(space: Ranges, typed: Collection[str], plan: Plan) -> tuple[Ranges, l
 
     Raises:
         PlanError: if a value of a typed range is refused; names the first one.
+        UnknownName: if there is no setting of the name of a typed range.
     """
+    for name in typed:
+        _refuse_unknown(name, space[name], plan)
     reasons = _refused(space, plan)
     kept, notes = dict(space), list[str]()
     for name, range_ in space.items():
@@ -63,6 +66,15 @@ def left_out(name: str, range_: Range, refused: Mapping[Any, str]) -> tuple[Rang
     missing = ",".join(refused) if left else str(range_)
     why = next(iter(refused.values())).splitlines()[0]
     return left, f"not searched: {name}={missing} ({why})"
+
+
+def _refuse_unknown(name: str, range_: Range, plan: Plan) -> None:
+    """UnknownName for a setting that does not exist: none of its values is to blame."""
+    try:
+        plan({name: range_.value(range_.probes()[0])})
+    except PlanError as error:
+        if isinstance(error, UnknownName) and error.name in (name, name.rpartition(".")[2]):
+            raise
 
 
 def _refused(space: Ranges, plan: Plan) -> dict[tuple[str, Any], str]:
