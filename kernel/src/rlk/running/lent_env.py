@@ -3,7 +3,7 @@
 Training continues from the observation that its collector saw last. If a program resets or steps
 the same environment, that observation is wrong, so the next collection begins with a reset. The
 environment from `Agent.get_env` reports its use itself. A program still holds an environment that
-it passed for training: there, the states before and after are compared.
+it passed for training: there, what it holds before and after is compared.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 from rlk.running.access import check_environment, check_free, check_own
 from rlk.running.environment_states import environment_states
+from rlk.running.fingerprint import fingerprint
 from rlk.vector_wrapper import TransparentVector
 
 if TYPE_CHECKING:
@@ -105,14 +106,15 @@ def lent(run: Run, before: LentEnv | None) -> LentEnv:
 class PassedEnvWatch:
     """Whether an environment that was passed to train in is where training left it.
 
-    Its state is noted at the end of every call of `learn` and compared at the start of the next.
-    An environment without a state starts new episodes with every call. An environment that the run
-    made itself can only be reached through `LentEnv`, so nothing is compared.
+    What it holds is summed up at the end of every call of `learn` and again at the start of the
+    next; of environments elsewhere, such as in workers, the states are compared. An environment of
+    which neither is known starts new episodes with every call. An environment that the run made
+    itself can only be reached through `LentEnv`, so nothing is compared.
     """
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._left: list[Any] | None = None
+        self._left: Any = None
 
     @contextlib.contextmanager
     def compared(self) -> Iterator[None]:
@@ -122,17 +124,22 @@ class PassedEnvWatch:
         self.remember()
 
     def remember(self) -> None:
-        """Note the current state of the environments."""
+        """Note what the environments hold now."""
         if self._is_passed():
-            self._left = environment_states(self._run.env)
+            self._left = self._held()
 
     def check(self) -> None:
-        """Make the collector forget its last observation if that state has changed."""
+        """Make the collector forget its last observation if they hold something else now."""
         left, self._left = self._left, None
         if not self._is_passed():
             return
-        if left is None or not same(left, environment_states(self._run.env)):
+        if left is None or not same(left, self._held()):
             self._run.collector.forget()
+
+    def _held(self) -> Any:
+        """What the environments hold, to compare: None if that cannot be found out."""
+        here = getattr(self._run.env, "envs", None)
+        return environment_states(self._run.env) if here is None else fingerprint(here)
 
     def _is_passed(self) -> bool:
         return self._run.plan.env.is_finished

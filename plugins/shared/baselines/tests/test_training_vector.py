@@ -9,6 +9,7 @@ import pytest
 from given_spaces import NESTED, Given
 
 from rlk.errors import EnvironmentFailed
+from rlk_baselines import A2C
 from rlk_baselines.common.vec_env import DummyVecEnv, VecEnvWrapper
 from rlk_baselines.environments.training_vector import training_vector
 
@@ -104,3 +105,16 @@ def test_a_list_of_values_has_one_for_each_environment(counting: Any) -> None:
     assert vector.get_attr("length") == (4, 5)
     vector.set_attr("length", 6)
     assert vector.get_attr("length") == (6, 6)
+
+
+@pytest.mark.parametrize("wrap", [Plain, lambda vector: vector])
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_an_episode_goes_on_in_the_next_call_of_learn_unless_the_program_has_stepped(
+    counting: Any, wrap: Any, by_hand: bool
+) -> None:
+    vector = wrap(DummyVecEnv([lambda: counting(20)]))
+    model = A2C("MlpPolicy", vector, n_steps=3).learn(3)
+    if by_hand:
+        vector.step([0])
+    model.learn(3)
+    assert vector.get_attr("steps") == [3 if by_hand else 6]

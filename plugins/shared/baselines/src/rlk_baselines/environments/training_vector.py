@@ -130,6 +130,17 @@ class WrappedVector(VectorEnv[Any, Any, Any]):
         except (AttributeError, NotImplementedError):
             return None
 
+    @property
+    def envs(self) -> list[Any]:
+        """The environments, of a vector that holds them in this process.
+
+        Raises:
+            AttributeError: for any other; also where a loaded model's are not made yet.
+        """
+        if isinstance(self.venv, AwaitedVecEnv) and not self.venv.is_made:
+            raise AttributeError("envs")
+        return list(self.venv.envs)  # type: ignore[attr-defined]
+
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> Any:
         if self.is_seeded and seed is not None:
             self.venv.seed(int(seed[0]) if isinstance(seed, (list, tuple)) else int(seed))
