@@ -1,4 +1,4 @@
-"""Checkpoints: when they are written, which are kept, and what happens if writing fails."""
+"""Checkpoints: when they are written, what they hold, and which are kept."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import torch
 
 import rlk
 from rlk.agent import Agent
-from rlk.errors import EnvironmentFailed, NotFinite, RlkError
+from rlk.errors import EnvironmentFailed, NotFinite
 from rlk.hookspecs import hookimpl
 from rlk.one_process import OneProcess
 from rlk.planning.resolve import resolve
@@ -25,7 +25,6 @@ from rlk.running import checkpoint, saved_files
 from rlk_callbacks import checkpoint as module
 from rlk_callbacks.checkpoint import later, size_of
 from rlk_model_files.locate import checkpoints
-from rlk_model_files.serializer import FileSerializer
 from rlk_testing import stand_in_kernel
 from rlk_zip.serializer import ZipSerializer
 
@@ -196,7 +195,25 @@ def test_checkpoints_that_will_be_replaced_are_named_first(
     agent, _ = resumed(tmp_path / "checkpoints" / "8.zip", tmp_path, verbose=1)
     with agent:
         agent.learn_until(10)
-    assert "the next checkpoint replaces 16.zip, 24.zip, which" in capsys.readouterr().err
+    printed = capsys.readouterr().err
+    assert "the next checkpoint replaces 16.zip, 24.zip, which the run had written" in printed
+    assert "--out DIR" in printed and "reset_num_timesteps" not in printed
+
+
+def test_a_call_of_learn_that_counts_anew_says_what_keeps_the_checkpoints(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with made(tmp_path, "checkpoint:every=8", verbose=1) as agent:
+        agent.learn(16)
+        agent.learn(8, reset_num_timesteps=False)
+        assert "replaces" not in capsys.readouterr().err
+        agent.learn(8)
+        printed = capsys.readouterr().err
+        assert (
+            "replaces 8.zip, 16.zip, 24.zip, which earlier calls of learn have written" in printed
+        )
+        assert "learn(…, reset_num_timesteps=False)" in printed and "--out" not in printed
+        assert names(tmp_path) == ["8"]
 
 
 def test_the_last_checkpoint_is_of_the_last_call_of_learn(tmp_path: Path) -> None:
@@ -336,65 +353,6 @@ def test_a_call_of_learn_that_fails_in_its_first_step_leaves_the_checkpoint_as_i
         with pytest.raises((EnvironmentFailed, RuntimeError)):
             agent.learn(8, reset_num_timesteps=False)
     assert path.read_bytes() == written, "with the state of its environments"
-
-
-def full_disk(allowed: int) -> Any:
-    """A `FileSerializer.write` that fails after so many files."""
-    write, count = FileSerializer.write, iter(range(1000))
-
-    def fails(self: FileSerializer, path: Path, state: Any) -> None:
-        if next(count) >= allowed:
-            raise OSError(28, "No space left on device")
-        write(self, path, state)
-
-    return fails
-
-
-def test_a_write_that_fails_is_said_and_training_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(FileSerializer, "write", full_disk(1))
-    with (
-        made(tmp_path, "checkpoint:every=10,keep=1") as agent,
-        pytest.raises(RlkError, match=r"checkpoint, 4 times: .*No space.*\n.*model.zip, 1 time"),
-    ):
-        agent.learn(40)
-    assert agent.num_timesteps == 40
-    assert names(tmp_path) == ["12"]
-    printed = capsys.readouterr().err
-    assert printed.count("a write failed (checkpoint)") == 1 == printed.count("(model.zip)")
-
-
-def test_a_checkpoint_that_fails_after_others_were_written_is_said_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write, count = FileSerializer.write, iter(range(1000))
-
-    def every_second_fails(self: FileSerializer, path: Path, state: Any) -> None:
-        if next(count) % 2 == 0:
-            raise OSError(28, "No space left on device")
-        write(self, path, state)
-
-    monkeypatch.setattr(FileSerializer, "write", every_second_fails)
-    with (
-        made(tmp_path, "checkpoint:every=4") as agent,
-        pytest.raises(RlkError, match="checkpoint, 3 times"),
-    ):
-        agent.learn(12)
-    assert capsys.readouterr().err.count("a write failed (checkpoint)") == 2
-
-
-def test_a_failed_run_is_not_hidden_by_a_write_that_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(FileSerializer, "write", full_disk(0))
-    spoilt = {"env": MATCH, "env.spoil": "error", "env.spoil_at": 10}
-    with (
-        made(tmp_path, **spoilt) as agent,
-        pytest.raises((EnvironmentFailed, RuntimeError), match="told to fail"),
-    ):
-        agent.learn(40)
-    assert "a write failed (model.zip)" in capsys.readouterr().err
 
 
 def test_a_large_replay_is_announced_once(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import sys
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -124,6 +127,33 @@ def test_a_pipe_a_quiet_run_and_other_ranks_get_nothing(monkeypatch: pytest.Monk
     assert drawn(monkeypatch, terminal=False) == ""
     assert drawn(monkeypatch, verbose=0) == ""
     assert drawn(monkeypatch, Ranks()) == ""
+
+
+def test_in_a_notebook_it_is_drawn_in_a_widget(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Widget(contextlib.nullcontext[None]):
+        """Of ipywidgets, of which rich uses this alone."""
+
+        def clear_output(self, wait: bool) -> None:
+            drawn.clear()
+
+    widgets: list[Any] = []
+    drawn: list[str] = []
+    notebook = {
+        "IPython": SimpleNamespace(),
+        "IPython.display": SimpleNamespace(display=widgets.append),
+        "ipywidgets": SimpleNamespace(Output=Widget),
+    }
+    for name, content in notebook.items():
+        monkeypatch.setitem(sys.modules, name, content)
+    monkeypatch.setattr("rich.jupyter.display", lambda segments, text: drawn.append(text))
+    console = Console(force_jupyter=True, force_terminal=False, width=100)
+    monkeypatch.setattr(rich, "get_console", lambda: console)
+    keywords = {"env": WALK, "serializer": "zip", "verbose": 1}
+    plugins = ["progress-bar", "no:table", "no:summary"]
+    kernel = stand_in_kernel(discover=True)
+    with rlk.make("stand-in", kernel=kernel, plugins=plugins, **keywords) as agent:
+        agent.learn(40)
+    assert len(widgets) == 1 and " 40/40" in "".join(drawn)
 
 
 def test_it_is_not_drawn_at_every_border(monkeypatch: pytest.MonkeyPatch) -> None:

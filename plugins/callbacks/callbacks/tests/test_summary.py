@@ -6,6 +6,7 @@ import errno
 import io
 import sys
 from pathlib import Path
+from typing import Any
 
 import attrs
 import numpy as np
@@ -19,6 +20,7 @@ from rlk.registry.kernel import Kernel
 from rlk.running.run import Run
 from rlk_callbacks import summary
 from rlk_evaluate.evaluate import Evaluation
+from rlk_testing.environments import DiscreteMatch
 
 
 def test_it_names_the_commands_that_are_installed(
@@ -53,6 +55,47 @@ def test_it_names_only_what_works_with_the_files_that_are_there(
     assert "next:" not in text
     text = printed("d", "max-episodes:max_episodes=1")
     assert "rlk resume" in text and "no last model" not in text
+
+
+def test_the_python_code_that_continues_a_stopped_run_works_as_it_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Notebook(DiscreteMatch):
+        """An environment that only a program can pass."""
+
+    out = tmp_path / "run"
+    agent = rlk.make("a2c", env=Notebook, n_steps=8, verbose=1, out=str(out))
+    agent.learn(80, callback=lambda run: run.timesteps < 24)
+    go_on, load = capsys.readouterr().out.splitlines()[-2:]
+    go_on, load = go_on.removeprefix("next, in Python: "), load.rpartition(" first: ")[2]
+    names = {"rlk": rlk, "agent": agent, "Notebook": Notebook}
+    exec(go_on, names)
+    assert agent.num_timesteps == 80
+    agent.close()
+    exec(load, names)
+    with names["agent"] as loaded:
+        assert loaded.num_timesteps == 24 and loaded.run.out == out
+        exec(go_on, names)
+        assert loaded.num_timesteps == 80
+
+
+def test_files_and_next_steps_are_printed_again_only_if_they_are_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    how = {"env": "CartPole-v1", "verbose": 1, "n_steps": 8, "out": str(tmp_path / "run")}
+
+    def printed(**call: Any) -> str:
+        agent.learn(200, **call)
+        return capsys.readouterr().out
+
+    with rlk.make("a2c", plugins=["no:table"], **how) as agent:
+        assert "next:" in printed() and len(printed().splitlines()) == 1
+        best = tmp_path / "run" / "best_model.zip"
+        best.write_bytes((tmp_path / "run" / "model.zip").read_bytes())
+        assert str(best) in (text := printed()) and "next:" in text
+        assert str(best) not in printed()
+        stops = printed(callback=lambda run: False)
+        assert "rlk resume" in stops and "next:" in printed()
 
 
 class Closed(io.StringIO):

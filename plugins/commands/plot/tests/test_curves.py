@@ -41,6 +41,17 @@ def test_evaluations_are_means_of_their_episodes(tmp_path: Path, run_folder: Mak
     assert curve.evaluated("episodes").tolist() == [1.5, 2.0]
 
 
+def test_a_run_may_be_any_of_its_files_and_its_curve_is_shown_in_a_line(
+    tmp_path: Path, run_folder: Make
+) -> None:
+    folder = run_folder(tmp_path, [(1.0, 10, 0.5)] * 50)
+    curve = read_run(str(folder / "plan.json"))
+    assert (curve.folder, len(curve.returns)) == (folder, 50)
+    assert "CartPole-v1" in repr(curve) and "array" not in repr(curve)
+    with pytest.raises(BadFile, match="is not a run folder"):
+        read_run(Path(__file__).parent)
+
+
 def test_without_a_monitor_the_rows_of_progress_are_drawn(tmp_path: Path) -> None:
     (tmp_path / "progress.csv").write_text(
         "time/total_timesteps,time/episodes,time/time_elapsed,rollout/ep_rew_mean\n"

@@ -136,6 +136,17 @@ def test_a_legend_of_long_names_leaves_the_panel_its_width(
     assert legend.y0 >= 0
 
 
+def test_a_notebook_displays_the_figure_as_an_image(tmp_path: Path, run_folder: Make) -> None:
+    curves = [read_run(str(run_folder(tmp_path / "run", RISING)))]
+    shown: Any = figure.figure(curves, smooth=5)
+    labels = shown.axes[0].get_legend_handles_labels()[1]
+    assert labels == ["episodes", "mean of 5 episodes"]
+    (tmp_path / "shown.png").write_bytes(shown._repr_png_())
+    assert colours(tmp_path / "shown.png")
+    figure.draw(curves, str(tmp_path / "drawn.png"), smooth=5)
+    assert colours(tmp_path / "drawn.png")
+
+
 def test_names_are_shown_as_they_are(
     tmp_path: Path, run_folder: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:

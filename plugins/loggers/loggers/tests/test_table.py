@@ -146,6 +146,21 @@ def test_a_terminal_gets_a_table_now_and_then_and_nothing_is_lost(
     assert "212.3" not in last
 
 
+def test_a_notebook_gets_tables_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    console = Console(force_jupyter=True, force_terminal=False, width=100)
+    monkeypatch.setattr(rich, "get_console", lambda: console)
+    displayed: list[str] = []
+    monkeypatch.setattr("rich.jupyter.display", lambda segments, text: displayed.append(text))
+    made = Opened(1e9)
+    for timesteps in (8, 16):
+        made.write(timesteps, ROW)
+    made.close()
+    assert [text.split(" of ")[0].split()[-1] for text in displayed] == ["8", "16"]
+    assert capsys.readouterr().out == ""
+
+
 def test_the_row_at_the_last_timestep_is_printed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     made, file = logger(monkeypatch, 1e9)
     for timesteps in (8, 100_000):

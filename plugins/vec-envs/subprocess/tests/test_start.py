@@ -6,6 +6,7 @@ import contextlib
 import functools
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -189,6 +190,19 @@ def test_an_interpreter_that_does_not_start_is_said(monkeypatch, method):
     monkeypatch.setattr(sys, "executable", "")
     with pytest.raises(PlanError, match="start_method=fork"):
         SubprocVecEnv([Counter], start_method=method)
+
+
+def test_ctrl_c_while_a_worker_imports_what_it_needs_is_left_to_the_learner(tmp_path, monkeypatch):
+    interrupts_itself = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n"
+    (tmp_path / "slow_start.py").write_text(f"{interrupts_itself}def main(n): print('started')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    popen = functools.partial(
+        subprocess.Popen, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    monkeypatch.setattr(launch.subprocess, "Popen", popen)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        assert launch._interpreter("slow_start", theirs).communicate() == ("started\n", "")
 
 
 def test_a_function_that_cannot_be_sent_is_refused_unless_forked(make):

@@ -161,12 +161,15 @@ def later(run: Run) -> list[Path]:
 def _tell_of_later(run: Run) -> None:
     """Print which checkpoints the run will delete when it writes its first one."""
     names = [path.name for path in later(run)]
-    if names:
-        print_message(
-            NAME,
-            f"the next checkpoint replaces {', '.join(names)}, which the run had written after "
-            "this point. To keep them, stop it and continue in another folder (--out DIR).",
-        )
+    if not names:
+        return
+    whose = "the run had written after this point"
+    instead = "to keep all, continue in another folder (--out DIR, in Python out='DIR')"
+    if run.timesteps == 0 < run.clock.earlier_timesteps:
+        whose = "earlier calls of learn have written"
+        instead = "learn(…, reset_num_timesteps=False) continues their count of timesteps instead"
+    replaced = f"the next checkpoint replaces {', '.join(names)}, which {whose}."
+    print_message(NAME, f"{replaced} Copy those that you want to keep; {instead}.")
 
 
 def prune(files: Sequence[Path], keep: int) -> None:

@@ -44,7 +44,7 @@ summary = Component(
 progress_bar = Component(
     name="progress-bar",
     factory="rlk_callbacks.progress_bar:ProgressBar",
-    summary="shows timesteps, speed, mean return and the remaining time, on a terminal",
+    summary="shows timesteps, speed, mean return and time left, on a terminal or in a notebook",
     autostart="terminal",
 )
 

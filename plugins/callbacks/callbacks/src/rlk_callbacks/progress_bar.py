@@ -1,4 +1,4 @@
-"""`progress-bar`: shows the progress of a run, on a terminal.
+"""`progress-bar`: shows the progress of a run, on a terminal or in a notebook.
 
 It is drawn on `rich.get_console()`, as is the `table` logger's output, which appears above it. It
 is drawn at the end of iterations, not by a thread of its own, which would take time from training.
@@ -39,7 +39,9 @@ class ProgressBar:
     @hookimpl
     def rlk_training_start(self, run: Run) -> None:
         console = rich.get_console()
-        if run.plan.verbose == 0 or run.communicator.rank != 0 or not console.is_terminal:
+        if run.plan.verbose == 0 or run.communicator.rank != 0:
+            return
+        if not (console.is_terminal or console.is_jupyter):
             return
         self._stop()
         self._width = console.width

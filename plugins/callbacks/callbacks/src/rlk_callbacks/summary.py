@@ -47,6 +47,7 @@ class Summary:
         self._from = 0
         self._announced = False
         self._evaluated: float | None = None  #: the mean return of the latest evaluation
+        self._advised: list[str] = []  #: the files and next steps that were printed last
 
     @hookimpl(tryfirst=True)
     def rlk_training_start(self, run: Run) -> None:
@@ -73,8 +74,16 @@ class Summary:
         how = "the reader of the output is gone: stopped after" if unread else how
         speed = f"{steps / max(seconds, 1e-9):,.0f} a second"
         first = _fitted(f"{how} {steps:,} timesteps in {seconds:.1f} s ({speed})")
-        rest = ending(run, self._evaluated, stopped=reason is not None)
-        print("\n".join([first, *rest]), file=sys.stderr if unread else sys.stdout, flush=True)
+        lines = [first, *learnt(run, self._evaluated), *self._new_advice(run, reason is not None)]
+        print("\n".join(lines), file=sys.stderr if unread else sys.stdout, flush=True)
+
+    def _new_advice(self, run: Run, stopped: bool) -> list[str]:
+        """Files and next steps, unless they are those that the last call of `learn` printed."""
+        advice = list(advised(run, stopped=stopped))
+        if advice == self._advised:
+            return []
+        self._advised = advice
+        return advice
 
 
 def beginning(run: Run) -> Iterator[str]:
@@ -93,52 +102,67 @@ def beginning(run: Run) -> Iterator[str]:
         yield str(plan)
 
 
-def ending(run: Run, evaluated: float | None, *, stopped: bool) -> Iterator[str]:
-    """The lines on what was learnt, the files of a run, and what to type next.
-
-    Args:
-        run: after its training.
-        evaluated: the mean return of its latest evaluation, if there was one.
-        stopped: whether training ended early.
-    """
+def learnt(run: Run, evaluated: float | None) -> Iterator[str]:
+    """The lines on what was learnt; `evaluated` is the mean return of the latest evaluation."""
     if run.clock.updates == 0:
         yield "  nothing was learnt: training ended before the first update"
     if evaluated is not None:
         yield f"  last evaluation: mean return {significant(evaluated)}"
+
+
+def advised(run: Run, *, stopped: bool) -> Iterator[str]:
+    """The lines on the files of a run, and what to type next.
+
+    Args:
+        run: after its training.
+        stopped: whether training ended early.
+    """
     if run.out is None:
         return
     out, suffix = as_typed(run), run.plan.serializer.make().suffix
     files = [out / f"{name}{suffix}" for name in ("model", "best_model")]
     yield from (f"  {file}" for file in files if file.exists())
-    yield from _next_steps(run, out, stopped)
-
-
-def _next_steps(run: Run, out: Path, stopped: bool) -> Iterator[str]:
-    """Commands that work as printed, or Python code if no command can do it."""
-    has_model = _holds_model(run, out)
-    if not has_model:
+    if not _holds_model(run, out):
         saves = any(choice.name == SAVES for choice in run.plan.callbacks)
         advice = "" if saves else f"; the plugin {SAVES} saves one"
         yield f"  no last model was saved{advice}"
-    resumes = stopped and bool(checkpoints(out, run.plan.serializer.make().suffix))
-    again = to_pass_again(run.plan, observers=resumes)
-    if again.objects and has_model:
-        same = f", out={str(out)!r}" if resumes else ""
-        yield f"next, in Python: rlk.load({str(out)!r}, {', '.join(again.objects)}{same})"
-    elif resumes:
-        yield f"continue with: {command_line(['rlk', 'resume', path_word(out), *again.options])}"
+    written = checkpoints(out, suffix) if stopped else []
+    if written:
+        yield from _going_on(run, out, written[-1])
     else:
-        options: dict[str, Sequence[str]] = {}
-        if has_model:
-            options["evaluate"] = again.options
-        if has_model or _holds_model(run, out, best=True):
-            options["enjoy"] = again.options
-        if run.clock.episodes and any((out / name).exists() for name in ROWS):
-            options["plot"] = ()
-        commands = [one for one in options if one in run.plan.kernel.registries.commands]
-        yield from ["next:"] if commands else []
-        for command in commands:
-            yield f"  {command_line(['rlk', command, path_word(out), *options[command]])}"
+        yield from _next_steps(run, out)
+
+
+def _going_on(run: Run, out: Path, last: Path) -> Iterator[str]:
+    """How to continue a run that was stopped, from its last checkpoint or with its agent."""
+    again = to_pass_again(run.plan, observers=True)
+    if not again.objects:
+        yield f"continue with: {command_line(['rlk', 'resume', path_word(out), *again.options])}"
+        return
+    left = run.clock.total_timesteps - run.timesteps
+    yield f"next, in Python: agent.learn({max(left, 0) or '…'}, reset_num_timesteps=False)"
+    loaded = ", ".join([repr(str(last)), *again.objects, f"out={str(out)!r}"])
+    yield f"  if the agent is closed, first: agent = rlk.load({loaded})"
+
+
+def _next_steps(run: Run, out: Path) -> Iterator[str]:
+    """Commands that work as printed, or Python code if no command can do it."""
+    again = to_pass_again(run.plan, observers=False)
+    has_model = _holds_model(run, out)
+    if again.objects and has_model:
+        yield f"next, in Python: rlk.load({str(out)!r}, {', '.join(again.objects)})"
+        return
+    options: dict[str, Sequence[str]] = {}
+    if has_model:
+        options["evaluate"] = again.options
+    if has_model or _holds_model(run, out, best=True):
+        options["enjoy"] = again.options
+    if run.clock.episodes and any((out / name).exists() for name in ROWS):
+        options["plot"] = ()
+    commands = [one for one in options if one in run.plan.kernel.registries.commands]
+    yield from ["next:"] if commands else []
+    for command in commands:
+        yield f"  {command_line(['rlk', command, path_word(out), *options[command]])}"
 
 
 def _holds_model(run: Run, out: Path, *, best: bool = False) -> bool:

@@ -49,15 +49,15 @@ class Curve:
     algo: str
     env: str
     seed: int | None
-    components: Mapping[str, str]
-    settings: Mapping[str, Any]
-    returns: Array
-    timesteps: Array
-    episodes: Array
-    seconds: Array
+    components: Mapping[str, str] = attrs.field(repr=False)
+    settings: Mapping[str, Any] = attrs.field(repr=False)
+    returns: Array = attrs.field(repr=False)
+    timesteps: Array = attrs.field(repr=False)
+    episodes: Array = attrs.field(repr=False)
+    seconds: Array = attrs.field(repr=False)
     smoothed: bool
-    evaluated_at: Array
-    evaluations: Array
+    evaluated_at: Array = attrs.field(repr=False)
+    evaluations: Array = attrs.field(repr=False)
 
     @property
     def averaged(self) -> int:
@@ -106,12 +106,13 @@ def _folder_of(run: Path) -> Path:
     return path
 
 
-def read_run(folder: Path) -> Curve:
-    """The curve of a run.
+def read_run(run: str | os.PathLike[str]) -> Curve:
+    """The curve of a run; RUN is its folder, or a model or checkpoint in it.
 
     Raises:
-        RlkError: if no episode has ended yet, or a file is damaged.
+        RlkError: if it is no run, no episode has ended yet, or a file is damaged.
     """
+    folder = folder_of(run)
     plan: dict[str, Any] = _plan(folder)
     found = _from_monitor(folder) or _from_progress(folder)
     if found is None:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rlk.files import replacing
+from rlk.files import replacing, users_path
 from rlk.records import Array
 from rlk_plot.curves import Curve, rolling_mean, shared_evaluations, spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 #: Colours of the Okabe-Ito palette, which most colour-blind people can distinguish.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -29,43 +30,62 @@ _LABEL, _HALF = 60, 45
 _ROW_INCHES = 0.2
 
 
-def draw(
-    curves: Sequence[Curve], path: Path, *, x: str = "timesteps", smooth: int | None = None
-) -> None:
-    """Write the image of these runs.
+def figure(curves: Sequence[Curve], *, x: str = "timesteps", smooth: int | None = None) -> Figure:
+    """The figure of these runs, which a notebook shows where it ends a cell.
 
     Args:
         curves: one or several runs; runs that differ only in their seed are drawn as mean and
             spread.
-        path: the file; its suffix selects the format.
         x: `timesteps`, `episodes` or `time`.
         smooth: number of episodes in the average of a line; None depends on the number of episodes,
             and is the same for all runs in an environment.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    from rlk_plot.displayed import DisplayedFigure
+
+    by_env: dict[str, list[Curve]] = {}
+    for curve in curves:
+        by_env.setdefault(curve.env, []).append(curve)
+    wide, high = PANEL_INCHES
+    size = (wide, high * len(by_env))
+    drawn = DisplayedFigure(figsize=size, layout="constrained", facecolor="white")
+    FigureCanvasAgg(drawn)
+    panels = drawn.subplots(len(by_env), 1, squeeze=False)[:, 0]
+    below = [
+        _panel(panel, env, members, x, smooth)
+        for panel, (env, members) in zip(panels, by_env.items(), strict=True)
+    ]
+    drawn.set_size_inches(wide, high * len(by_env) + _ROW_INCHES * sum(below))
+    return drawn
+
+
+def draw(
+    curves: Sequence[Curve],
+    path: str | os.PathLike[str],
+    *,
+    x: str = "timesteps",
+    smooth: int | None = None,
+) -> None:
+    """Write the figure of these runs; all arguments but `path` are those of `figure`.
+
+    Args:
+        curves, x, smooth: as there.
+        path: the file; its suffix selects the format.
 
     Raises:
         ValueError: for a suffix that is no format of images, or none; nothing is written.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
+    path = users_path(path)
     kind = path.suffix.removeprefix(".").lower()
     if kind not in FigureCanvasAgg.get_supported_filetypes():
         what = f"{path.suffix} is no kind of image" if kind else "its name has no suffix"
         raise ValueError(f"{what}. Let it end in .png, .svg or .pdf")
-    by_env: dict[str, list[Curve]] = {}
-    for curve in curves:
-        by_env.setdefault(curve.env, []).append(curve)
-    wide, high = PANEL_INCHES
-    figure = Figure(figsize=(wide, high * len(by_env)), layout="constrained", facecolor="white")
-    FigureCanvasAgg(figure)
-    panels = figure.subplots(len(by_env), 1, squeeze=False)[:, 0]
-    below = [
-        _panel(panel, env, members, x, smooth)
-        for panel, (env, members) in zip(panels, by_env.items(), strict=True)
-    ]
-    figure.set_size_inches(wide, high * len(by_env) + _ROW_INCHES * sum(below))
+    drawn = figure(curves, x=x, smooth=smooth)
     with replacing(path) as file:
-        figure.savefig(file, dpi=_DOTS, format=kind)
+        drawn.savefig(file, dpi=_DOTS, format=kind)
 
 
 def groups_of(curves: Sequence[Curve]) -> list[tuple[str, list[Curve]]]:

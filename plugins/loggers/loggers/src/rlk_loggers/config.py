@@ -13,5 +13,8 @@ class TableConfig:
 
     min_seconds: float = attrs.field(
         default=2.0,
-        **setting("seconds between two tables on a terminal, at least 0", attrs.validators.ge(0.0)),
+        **setting(
+            "seconds between two tables on a terminal or in a notebook, at least 0",
+            attrs.validators.ge(0.0),
+        ),
     )

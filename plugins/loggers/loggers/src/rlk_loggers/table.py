@@ -1,7 +1,8 @@
 """`table`: prints rows of metrics for the user.
 
-On a terminal, it prints a small table now and then, through `rich.get_console()`, so that a
-progress bar on the same console stays below it. On a pipe, it prints one plain line for every row.
+On a terminal and in a notebook, it prints a small table now and then, through `rich.get_console()`,
+so that a progress bar on the same terminal stays below it. On a pipe, it prints one plain line for
+every row.
 With `verbose=0` nothing is printed.
 """
 
@@ -62,7 +63,7 @@ class TableLogger:
     def rlk_write_row(self, run: Run, row: Mapping[str, float]) -> None:
         if run.plan.verbose == 0 or run.communicator.rank != 0:
             return
-        if not self._console.is_terminal:
+        if not (self._console.is_terminal or self._console.is_jupyter):
             print(line(run.timesteps, row), flush=True)
             return
         self._waiting |= row

@@ -21,7 +21,11 @@ from typing import Any, Protocol
 from rlk.errors import EnvironmentFailed, PlanError
 from rlk_subprocess import worker
 
-_RUN = "import sys; n = int(sys.argv[1]); sys.path[:] = sys.argv[2:]; del sys.argv[1:]; "
+#: Before anything else is imported, Ctrl-C is left to the learner, as later by `leave_to_learner`.
+_RUN = (
+    "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+    "import sys; n = int(sys.argv[1]); sys.path[:] = sys.argv[2:]; del sys.argv[1:]; "
+)
 #: Environment variables of mpirun; a child process that has them and imports MPI hangs.
 _MPI = ("OMPI_", "PMI_", "PMIX_", "MPI_LOCAL", "HYDI_")
 
