@@ -195,5 +195,5 @@ def _plan(kernel: Kernel, spec: RunSpec, loaded: Path | None = None) -> Plan:
     code = plan.hooks().first("rlk_take_over", plan=plan)
     if code is not None:  # this process did something other than train, and the program ends
         raise SystemExit(code)
-    check_out(plan.out, loaded)
+    check_out(plan, loaded)
     return plan
