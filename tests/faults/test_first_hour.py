@@ -54,12 +54,18 @@ def test_nothing_is_printed_that_was_not_asked_for(trained, capsys):
 
 def test_an_agent_and_its_plan_show_what_they_are(trained):
     agent = trained(n_envs=2)
-    assert repr(agent) == "<Agent: ppo2 on CartPole-v1 x 2, policy mlp, 16 timesteps>"
+    assert repr(agent) == "<Agent: ppo2 on CartPole-v1 x 2, policy mlp, 16 timesteps, closed>"
     assert repr(agent.plan) == "<Plan: ppo2 on CartPole-v1 x 2, policy mlp>"
     lines = str(agent.plan).splitlines()
     assert lines[0] == "environment   CartPole-v1 x 2  (user)"
     assert "    n_steps = 8   <- user" in lines
     assert max(map(len, lines)) <= 80
+
+
+def test_an_agent_and_its_run_show_their_folder(trained):
+    shown = "ppo2 on CartPole-v1 x 2, policy mlp, 16 timesteps, in runs/shown, closed"
+    agent = trained(out="runs/shown", n_envs=2)
+    assert (repr(agent), repr(agent.run)) == (f"<Agent: {shown}>", f"<Run: {shown}>")
 
 
 # ---- a run's folder ------------------------------------------------------------------------------
