@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import os
+import weakref
 from collections import OrderedDict
 from contextlib import nullcontext
 from pathlib import Path
@@ -286,3 +289,36 @@ def test_a_folder_and_files_may_be_in_the_home_of_the_user(make, home, rlk_stand
 
 def test_a_name_of_no_user_is_a_name(make, home):
     assert make(out="~nobody-by-this-name").run.out == home / "~nobody-by-this-name"
+
+
+# ---- open agents ---------------------------------------------------------------------------------
+
+
+def ours(agents):
+    """Those of them that are still found; other tests have agents, too."""
+    return [agent for agent in rlk.open_agents() if agent in agents]
+
+
+def test_open_agents_are_found_in_their_order_until_they_are_closed(make):
+    agents = [make(), make(), make()]
+    assert ours(agents) == agents
+    agents[1].close()
+    assert ours(agents) == [agents[0], agents[2]]
+
+
+def test_an_agent_that_nobody_holds_is_not_kept(rlk_stand_in_kernel):
+    agent = rlk.make("stand-in", env=MATCH, kernel=rlk_stand_in_kernel)
+    held = weakref.ref(agent)
+    assert ours([agent]) == [agent]
+    del agent
+    gc.collect()
+    assert held() is None
+
+
+@pytest.mark.skipif(os.name != "posix", reason="forks")
+def test_a_fork_has_none_of_the_agents_of_its_parent(make):
+    agent = make()
+    child = os.fork()
+    if child == 0:
+        os._exit(len(rlk.open_agents()))
+    assert os.waitpid(child, 0)[1] == 0 and ours([agent]) == [agent]

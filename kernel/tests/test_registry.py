@@ -27,6 +27,19 @@ def entry(name="thing", dist="rlk-thing", kind="storages", load=component):
     return Entry(kind, name, dist, "1.0", load)
 
 
+def test_registries_and_their_names_are_seen_in_an_interactive_session():
+    assert {"storages", "policies", "find"} <= set(dir(rlk.registry))
+    assert {"storages", "policies", "find"} <= set(dir(Registries()))
+    registry = Registries().storages
+    assert repr(registry) == "<Registry of storages: empty>"
+    registry.register("mine", Thing)
+    registry.add(entry())
+    assert repr(registry) == "<Registry of storages: mine, thing>"
+    shown = "Entry(kind='storages', name='thing', dist='rlk-thing', version='1.0')"
+    assert repr(registry.get("thing")) == shown
+    assert repr(Registries()).startswith("<Registries: algorithms, ")
+
+
 # ---- by hand -------------------------------------------------------------------------------------
 
 
@@ -53,13 +66,30 @@ def test_a_finished_component_is_registered_as_it_is(rlk_empty_kernel):
     assert rlk_empty_kernel.registries.storages.get("thing").component() is made
 
 
-def test_a_name_is_registered_once(rlk_empty_kernel):
-    registry = rlk_empty_kernel.registries.storages
+def test_a_name_is_registered_for_one_thing_until_that_is_taken_back():
+    registry, callbacks = Registries().storages, Registries().callbacks
     registry.register("mine", Thing)
-    with pytest.raises(PlanError, match="already"):
-        registry.register("mine", Thing)
+    undo = r"rlk\.registry\.storages\.unregister\('mine'\)"
+    with pytest.raises(PlanError, match=rf"already, .*test_registry\.Thing'.*{undo}"):
+        registry.register("mine", str)
+    assert registry.get("mine").component().factory is Thing
     registry.unregister("mine")
-    registry.register("mine", Thing)
+    registry.register("mine", str)
+    callbacks.register("mine", lambda: 1)
+    with pytest.raises(PlanError, match="already"):
+        callbacks.register("mine", lambda: 2)
+
+
+def test_a_cell_that_runs_again_replaces_what_it_registered():
+    registry, cell = Registries().storages, {"__name__": "__main__"}
+    for size in (1, 2):
+        exec(f"class Mine:\n    size = {size}", cell)
+        registry.register("mine", cell["Mine"], summary=f"of size {size}")
+    found = registry.get("mine").component()
+    assert found.factory.size == 2 and found.summary == "of size 2"
+    exec("class Mine: ...", cell | {"__name__": "elsewhere"}, elsewhere := {})
+    with pytest.raises(PlanError, match="already"):
+        registry.register("mine", elsewhere["Mine"])
 
 
 @pytest.mark.parametrize("name", ["my.thing", "env", "no", "algorithm", "policy", "noise"])

@@ -54,12 +54,18 @@ def test_nothing_is_printed_that_was_not_asked_for(trained, capsys):
 
 def test_an_agent_and_its_plan_show_what_they_are(trained):
     agent = trained(n_envs=2)
-    assert repr(agent) == "<Agent: ppo2 on CartPole-v1 x 2, policy mlp, 16 timesteps>"
+    assert repr(agent) == "<Agent: ppo2 on CartPole-v1 x 2, policy mlp, 16 timesteps, closed>"
     assert repr(agent.plan) == "<Plan: ppo2 on CartPole-v1 x 2, policy mlp>"
     lines = str(agent.plan).splitlines()
     assert lines[0] == "environment   CartPole-v1 x 2  (user)"
     assert "    n_steps = 8   <- user" in lines
     assert max(map(len, lines)) <= 80
+
+
+def test_an_agent_and_its_run_show_their_folder(trained):
+    shown = "ppo2 on CartPole-v1 x 2, policy mlp, 16 timesteps, in runs/shown, closed"
+    agent = trained(out="runs/shown", n_envs=2)
+    assert (repr(agent), repr(agent.run)) == (f"<Agent: {shown}>", f"<Run: {shown}>")
 
 
 # ---- a run's folder ------------------------------------------------------------------------------
@@ -79,6 +85,23 @@ def test_what_is_told_to_be_typed_instead_goes_on_with_it(trained):
         agent.learn(16, reset_num_timesteps=False)
         assert agent.num_timesteps == 32
     assert {path.stem for path in Path("dup/checkpoints").iterdir()} >= {"16"}
+
+
+@pytest.mark.parametrize(
+    ("env", "written"),
+    [(None, "Mine"), (DiscreteMatch, "'rlk_testing.environments:DiscreteMatch'")],
+)
+def test_what_is_told_to_be_typed_passes_an_environment_of_the_program_again(trained, env, written):
+    class Mine(DiscreteMatch):
+        pass
+
+    trained(env=env or Mine, out="dup")
+    with pytest.raises(PlanError) as refusal:
+        trained(env=env or Mine, out="dup")
+    _, _, typed = str(refusal.value).partition("to continue the run in it: ")
+    assert typed == f"rlk.load('dup', env={written}, out='dup')"
+    with eval(typed, {"rlk": rlk, "Mine": Mine}) as agent:
+        assert agent.num_timesteps == 16
 
 
 def test_a_model_is_not_loaded_into_the_folder_of_another_run(trained):

@@ -145,6 +145,19 @@ def test_two_agents_of_one_process_do_not_share_a_folder(tmp_path):
     rlk.make("stand-in", kernel=KERNEL, out=str(tmp_path / "a")).close()
 
 
+def test_the_folder_of_an_agent_that_no_variable_holds_is_freed_as_the_refusal_says(tmp_path):
+    out, outputs = str(tmp_path / "a"), []
+    outputs.append(
+        rlk.make("stand-in", kernel=KERNEL, out=out)
+    )  # as a notebook holds what it shows
+    with pytest.raises(PlanError, match=r"for agent in rlk\.open_agents\(\): agent\.close\(\)$"):
+        rlk.make("stand-in", kernel=KERNEL, out=out)
+    for agent in rlk.open_agents():
+        if agent.run.out == tmp_path / "a":  # other tests have agents, too
+            agent.close()
+    rlk.make("stand-in", kernel=KERNEL, out=out).close()
+
+
 def test_an_agent_that_cannot_be_made_or_loaded_leaves_no_folder(tmp_path):
     out, given = tmp_path / "new", {"kernel": KERNEL, "device": "cdua"}
     with pytest.raises(PlanError, match="no device"):

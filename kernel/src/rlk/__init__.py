@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rlk.hookspecs import hookimpl as hookimpl
     from rlk.making import load as load
     from rlk.making import make as make
+    from rlk.making import open_agents as open_agents
     from rlk.planning.spec import Patch as Patch
     from rlk.planning.spec import RunSpec as RunSpec
     from rlk.registry.kernel import Kernel as Kernel
@@ -28,6 +29,7 @@ _HOMES = {
     "Agent": "agent",
     "load": "making",
     "make": "making",
+    "open_agents": "making",
     "Component": "component",
     "hookimpl": "hookspecs",
     "Patch": "planning.spec",

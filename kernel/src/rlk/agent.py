@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
+from rlk.files import Place
 from rlk.planning.run_settings import checked_seed, checked_timesteps
 from rlk.program_warnings import warn_program
 from rlk.protocols import State
@@ -17,14 +17,14 @@ from rlk.running.build import build
 from rlk.running.callbacks import listening
 from rlk.running.change_env import change_env, spec_with
 from rlk.running.lent_env import LentEnv, PassedEnvWatch, lent
+from rlk.running.made_agents import remember
 from rlk.running.named_parameters import parameters_in, parameters_of, put_parameters
+from rlk.running.run_line import run_line
 from rlk.running.train import train
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
     from rlk.planning.spec import RunSpec
-
-Place = str | os.PathLike[str]
 
 
 class Agent:
@@ -42,9 +42,10 @@ class Agent:
         self._acting = Acting(self.run)
         self._lent: LentEnv | None = None
         self._passed_env = PassedEnvWatch(self.run)
+        remember(self)
 
     def __repr__(self) -> str:
-        return f"<Agent: {self.plan.title}, {self.num_timesteps:,} timesteps>"
+        return f"<Agent: {run_line(self.plan, self.num_timesteps, closed=self.run.closed)}>"
 
     @property
     def plan(self) -> Plan:
@@ -65,7 +66,7 @@ class Agent:
         reset_num_timesteps: bool = True,
         callback: Any = None,
     ) -> Agent:
-        """Train, and return this agent.
+        """Train, and return this agent, which a notebook keeps if it shows it: docs/notebooks.md.
 
         Args:
             total_timesteps: environment steps to train; None means the plan's number.

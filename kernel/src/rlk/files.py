@@ -19,6 +19,8 @@ from typing import IO
 
 from rlk.errors import BadFile, RlkError
 
+#: A path that a program gives.
+Place = str | os.PathLike[str]
 #: How the name of a file that is being written ends: no program but rlk ends a name like this.
 _ENDING = ".rlk-unfinished"
 #: All of that name, as `unfinished` makes it: `.400.zip.15860-5f0c9a3e.rlk-unfinished`.

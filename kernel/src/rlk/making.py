@@ -1,4 +1,4 @@
-"""Agents from keywords, and from saved files."""
+"""Agents from keywords and from saved files, and those of this process that are open."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import torch
 
-from rlk.agent import Agent, Place
+from rlk.agent import Agent
 from rlk.errors import PlanError
-from rlk.files import users_path
+from rlk.files import Place, users_path
 from rlk.planning.other_environment import check_spaces_of_saved
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import spec_of
@@ -21,9 +21,10 @@ from rlk.planning.spaces_alone import spaces_alone
 from rlk.planning.spec import ENV_PREFIX, RunSpec, make_spec
 from rlk.protocols import State
 from rlk.registry.kernel import Kernel, default_kernel
-from rlk.running import checkpoint, saved_files
+from rlk.running import access, checkpoint, saved_files
 from rlk.running.changed_parts import changed_acting
 from rlk.running.device import give_back_threads
+from rlk.running.made_agents import made_agents
 from rlk.running.restoring import bad_if_it_fails, part_of
 from rlk.running.run_folder import check_out, continues_in
 from rlk.settings import changed
@@ -145,6 +146,19 @@ def from_state(
     return _agent(_plan(kernel, spec, path), spec, state, path, changes)
 
 
+def open_agents() -> list[Agent]:
+    """The agents that this process made and has not closed, the oldest first.
+
+    Those that no variable holds any more are among them: a notebook keeps what its cells display.
+    `for agent in rlk.open_agents(): agent.close()` frees what they hold.
+    """
+    return [
+        agent
+        for agent in made_agents()
+        if not agent.run.closed and not access.is_of_another_process(agent.run)
+    ]
+
+
 def _planned(
     saved: State, kernel: Kernel, path: Path, request: Mapping[str, Any]
 ) -> tuple[Plan, RunSpec]:
@@ -195,5 +209,5 @@ def _plan(kernel: Kernel, spec: RunSpec, loaded: Path | None = None) -> Plan:
     code = plan.hooks().first("rlk_take_over", plan=plan)
     if code is not None:  # this process did something other than train, and the program ends
         raise SystemExit(code)
-    check_out(plan.out, loaded)
+    check_out(plan, loaded)
     return plan

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rlk import settings
 from rlk.planning.lost_settings import COMPUTING, chosen_fields, texts_in
-from rlk.planning.parse import typed_value
+from rlk.planning.parse import parse_value, typed_value
 from rlk.planning.restored_environment import code_in
 from rlk.registry.external import PASSED, is_place
 from rlk.registry.kinds import SLOTS, is_group_slot, singular
@@ -26,6 +26,20 @@ class ToPassAgain(NamedTuple):
 
     options: list[str]  #: to type, as words of a command line
     objects: list[str]  #: what only a program can pass, as it is written there: `env=…`
+
+    @property
+    def keywords(self) -> list[str]:
+        """All of it, options too, as a program passes it to `rlk.load`."""
+        options = list(zip(self.options[::2], self.options[1::2], strict=True))
+        found = [_keyword(option, value) for option, value in options if option != "--plugin"]
+        found += [text for text in self.objects if text != _PLUGINS]
+        plugins = [repr(value) for option, value in options if option == "--plugin"]
+        plugins += ["…"] if _PLUGINS in self.objects else []
+        return [*found, f"plugins=[{', '.join(plugins)}]"] if plugins else found
+
+
+#: Plugins that were passed as objects.
+_PLUGINS = "plugins=[…]"
 
 
 def to_pass_again(plan: Plan, *, observers: bool) -> ToPassAgain:
@@ -86,7 +100,7 @@ def _of_component(slot: str, choice: Choice) -> ToPassAgain:
     elif choice.dist == PASSED and slot in SLOTS:
         objects.append(f"{slot}={choice.name if choice.name.isidentifier() else '…'}")
     elif choice.dist == PASSED and slot != singular("extensions"):
-        objects.append("plugins=[…]")
+        objects.append(_PLUGINS)
     return ToPassAgain(options, [*objects, *_functions(slot, choice.config)])
 
 
@@ -98,3 +112,12 @@ def _functions(slot: str, config: Any) -> list[str]:
         key for key, value in settings.unstructure(config).items() if settings.was_callable(value)
     ]
     return [f"**{{'{slot}.{key}': …}}" for key in lost]
+
+
+def _keyword(option: str, value: str) -> str:
+    """`--env` or `--set`, with its value, as a keyword of Python."""
+    if option == "--env":
+        return f"env={value!r}"
+    key, _, text = value.partition("=")
+    written = repr(parse_value(text))
+    return f"{key}={written}" if key.isidentifier() else f"**{{{key!r}: {written}}}"

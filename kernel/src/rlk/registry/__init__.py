@@ -8,11 +8,24 @@ used.
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rlk.registry.registries import Registries
 
 
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    kernel = importlib.import_module("rlk.registry.kernel").default_kernel()
-    return getattr(kernel.registries, name)
+    return getattr(_registries(), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *dir(_registries())})
+
+
+def _registries() -> Registries:
+    registries: Registries = (
+        importlib.import_module("rlk.registry.kernel").default_kernel().registries
+    )
+    return registries

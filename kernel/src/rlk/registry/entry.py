@@ -74,8 +74,8 @@ class Owned:
 class Entry(Owned):
     """A name that a distribution (or a program) has put into a registry."""
 
-    _load: Callable[[], Any]
-    _loaded: list[Component] = attrs.field(factory=list)
+    _load: Callable[[], Any] = attrs.field(repr=False)
+    _loaded: list[Component] = attrs.field(factory=list, repr=False)
 
     def component(self) -> Component:
         """The component, loaded when first used.

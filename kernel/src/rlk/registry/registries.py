@@ -31,6 +31,12 @@ class Registries:
             raise AttributeError(f"there is no registry {kind!r}; kinds: {kinds}")
         return self._by_kind[kind]
 
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._by_kind]
+
+    def __repr__(self) -> str:
+        return f"<Registries: {', '.join(self._by_kind)}>"
+
     def __iter__(self) -> Iterator[Registry]:
         return iter(self._by_kind.values())
 

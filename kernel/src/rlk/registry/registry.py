@@ -12,6 +12,7 @@ from rlk.component import Component, check_name
 from rlk.errors import SHOWN, BrokenPlugin, PlanError, UnknownName, nearest
 from rlk.registry.entry import Entry
 from rlk.registry.kinds import singular, why_unusable
+from rlk.registry.redefinition import redefines
 
 #: The owner of components that a program has registered itself.
 BY_HAND = "this program"
@@ -24,12 +25,19 @@ class Registry:
         self.kind = kind
         self.entries: dict[str, dict[str, Entry]] = {}  # by name, then by distribution
 
+    def __repr__(self) -> str:
+        return f"<Registry of {self.kind}: {', '.join(self.names()) or 'empty'}>"
+
     def add(self, entry: Entry) -> None:
         """Add the entry of a distribution; one that is found twice counts once."""
         self.entries.setdefault(entry.name, {}).setdefault(entry.dist, entry)
 
     def register(self, name: str, factory: Any = None, **fields: Any) -> Any:
         """Add a component by hand; it wins over an installed one of the same name.
+
+        A new version of what the program has registered by that name replaces it: the same class
+        or function, or one of the same name in the same module, as a notebook's cell defines it
+        when it runs again. Agents keep the version that they were made with.
 
         Args:
             name: what users type.
@@ -38,21 +46,31 @@ class Registry:
 
         Raises:
             ValueError: for a text that cannot be a name.
-            PlanError: if the program has registered that name already, a component of this kind
-                cannot have it, or a finished one is of another kind.
+            PlanError: if the program has registered something else by that name, a component of
+                this kind cannot have it, or a finished one is of another kind.
         """
         if factory is None:
             return lambda made: self.register(name, made, **fields) and made
-        if BY_HAND in self.entries.get(name, {}):
-            raise PlanError(f"{singular(self.kind)} {name!r} is registered by {BY_HAND} already.")
         check_name("name", name)
         if isinstance(factory, Component):
             component = attrs.evolve(factory, **fields) if fields else factory
         else:
             component = Component(name=name, factory=factory, **fields)
         self._refuse_unusable(name, component)
-        self.add(Entry(self.kind, name, BY_HAND, "", lambda: component))
+        self._refuse_another(name, component)
+        entry = Entry(self.kind, name, BY_HAND, "", lambda: component)
+        self.entries.setdefault(name, {})[BY_HAND] = entry
         return factory
+
+    def _refuse_another(self, name: str, component: Component) -> None:
+        """PlanError if the program has registered something else by that name."""
+        old = self.entries.get(name, {}).get(BY_HAND)
+        if old is not None and not redefines(component.factory, old.component().factory):
+            raise PlanError(
+                f"{singular(self.kind)} {name!r} is registered by {BY_HAND} already, and is "
+                f"something else: {old.component().factory!r:.80}. Register yours by another name, "
+                f"or first remove that: rlk.registry.{self.kind}.unregister({name!r})"
+            )
 
     def _refuse_unusable(self, name: str, component: Component) -> None:
         """PlanError for a component that no run could use under that name and with this kind."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import attrs
 
@@ -75,6 +75,11 @@ class FailedWrites:
             yield
         except OSError as error:
             self.note(writer, error)
+
+    def tolerating(self, function: Callable[[], None]) -> None:
+        """Call a function that may write: an `OSError` is noted as one of its module."""
+        with self.tolerated(getattr(function, "__module__", None) or "a plugin"):
+            function()
 
     def check(self) -> None:
         """Raise RlkError if anything is missing."""

@@ -108,7 +108,11 @@ def in_use(path: Path) -> str | None:
     except OSError:  # there is no such file, or it cannot be read
         return None
     if owner == _this_process():
-        return f"{path} is in use by another agent of this process: close() that, or name another."
+        return (
+            f"{path} is in use by another agent of this process: close() that, or name another "
+            "folder. If no variable holds it any more: "
+            "for agent in rlk.open_agents(): agent.close()"
+        )
     return f"{path} is in use: {owner} trains in it. Wait for it, end it, or name another folder."
 
 

@@ -23,6 +23,7 @@ from rlk.running.folder_owner import OwnedFolder
 from rlk.running.listeners import call_all
 from rlk.running.metrics import Metrics
 from rlk.running.rows import numbers_of, shortest
+from rlk.running.run_line import run_line
 from rlk.running.schedules import Schedules
 
 if TYPE_CHECKING:
@@ -99,6 +100,9 @@ class Run:
         self.on_close, self.on_change_env = [], []
         self.noises = {}
         self._folder: OwnedFolder | None = None
+
+    def __repr__(self) -> str:
+        return f"<Run: {run_line(self.plan, self.timesteps, closed=self.closed)}>"
 
     @property
     def timesteps(self) -> int:
@@ -293,8 +297,4 @@ class Run:
             if hasattr(self, "env"):
                 stack.callback(self.env.close)
             for close in self.on_close:
-                stack.callback(self._close_one, close)
-
-    def _close_one(self, close: Callable[[], None]) -> None:
-        with self.failed_writes.tolerated(getattr(close, "__module__", None) or "a plugin"):
-            close()
+                stack.callback(self.failed_writes.tolerating, close)

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 from rlk.errors import PlanError
 from rlk.files import looking_at, users_path
+from rlk.planning.to_pass_again import to_pass_again
 from rlk.running.folder_owner import in_use
 
 if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
     from rlk.running.run import Run
 
 
@@ -51,22 +53,25 @@ def as_typed(run: Run) -> Path:
     return typed if Path(os.path.abspath(typed)) == run.out else run.out
 
 
-def check_out(out: str | None, going_on_from: Path | None = None) -> None:
+def check_out(plan: Plan, going_on_from: Path | None = None) -> None:
     """Refuse a program's `out` if a run is in it; the folder is not created yet.
 
     Args:
-        out: the folder, or None for a run that writes nothing.
+        plan: of the program's run, which may have no folder.
         going_on_from: the loaded file or folder; its run may continue in the folder that it is in,
             or in the one that holds its `checkpoints`.
 
     Raises:
         PlanError: if a run is writing to it, it is not empty, or it cannot be a folder.
     """
+    out = plan.out
     if out is None:
         return
+    # What this run was given is what the one in the folder needs, if a program is run again.
+    words = [repr(out), *to_pass_again(plan, observers=True).keywords, f"out={out!r}"]
     with looking_at(Path(out), f"out={out!r} cannot be made", PlanError):
         if going_on_from is None or not continues_in(out, going_on_from):
-            _refuse_used(Path(out), f"out={out!r}", f"rlk.load({out!r}, out={out!r})")
+            _refuse_used(Path(out), f"out={out!r}", f"rlk.load({', '.join(words)})")
 
 
 def continues_in(out: str | Path | None, loaded: Path) -> bool:

@@ -43,6 +43,11 @@ def test_policies_are_classes_names_and_registered_names(tmp_path: Path) -> None
     register_policy("Small", Small)
     with pytest.raises(ValueError, match="exists already"):
         register_policy("MlpPolicy", Small)
+    with pytest.raises(ValueError, match="exists already"):
+        register_policy("Small", FeedForwardPolicy)
+    new = type("Small", (Small,), {"__module__": __name__})
+    register_policy("Small", new)  # as a notebook's cell that runs again
+    assert get_policy_from_name(ActorCriticPolicy, "Small") is new
     for policy in (Small, "Small"):
         model = small_ppo(policy=policy)
         assert model.get_parameters()["model/pi/trunk/layers/0/weight"].shape[-2:] == (4, 4)

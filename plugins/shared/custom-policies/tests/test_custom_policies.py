@@ -128,9 +128,16 @@ def test_a_registered_one_is_chosen_by_its_name_and_loaded_by_it(registered, tmp
         assert agent.plan.policy.component.recurrent
 
 
-@pytest.mark.parametrize("name", ["Remembers", "mlp", "CnnPolicy"])
-def test_a_name_of_another_policy_is_refused(registered, name):
-    with pytest.raises(PlanError, match=f"policy '{name}' exists already"):
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("Remembers", r"registered by this program already.*policies\.unregister\('Remembers'\)"),
+        ("mlp", r"\(rlk-mlp .*\) exists already"),
+        ("CnnPolicy", r"\(rlk-cnn .*\) exists already"),
+    ],
+)
+def test_a_name_of_another_policy_is_refused(registered, name, why):
+    with pytest.raises(PlanError, match=f"policy '{name}' .*{why}"):
         register_policy(name, Deep)
 
 
@@ -138,6 +145,13 @@ def test_the_same_policy_may_be_registered_again(registered):
     before = default_kernel().registries.policies.get("Deep")
     register_policy("Deep", Deep)
     assert default_kernel().registries.policies.get("Deep") is before
+
+
+def test_a_cell_that_runs_again_replaces_the_policy_that_it_registered(registered):
+    new = type("Deep", (Deep,), {"__module__": Deep.__module__})
+    register_policy("Deep", new)
+    with rlk.make("ppo2", policy="Deep", **SMALL) as agent:
+        assert agent.plan.policy.component.factory is new
 
 
 # ---- keywords ------------------------------------------------------------------------------------

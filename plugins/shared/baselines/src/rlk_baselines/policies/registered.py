@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rlk.registry.kernel import default_kernel
+from rlk.registry.redefinition import redefines
 
 _registered: dict[str, Any] = {}
 
@@ -12,7 +13,8 @@ _registered: dict[str, Any] = {}
 def register_policy(name: str, policy: Any) -> None:
     """Register a policy class under a name, for all models that this program makes or loads.
 
-    Registering the same one again changes nothing. Only models of this package know the name; for
+    Registering the same one again changes nothing. A new version of the class, as a notebook's
+    cell defines it when it runs again, replaces it. Only models of this package know the name; for
     agents of rlk, `rlk_custom_policies.register_policy` has names of its own.
 
     Args:
@@ -23,7 +25,7 @@ def register_policy(name: str, policy: Any) -> None:
         ValueError: if the name is that of another policy, here or in rlk.
     """
     is_taken = name in _registered or name in default_kernel().registries.policies
-    if is_taken and _registered.get(name) is not policy:
+    if is_taken and not redefines(policy, _registered.get(name)):
         raise ValueError(f"policy {name!r} exists already: register yours by another name.")
     _registered[name] = policy
 

@@ -1,0 +1,40 @@
+"""The cells of docs/notebooks.md run, and run again, as the page says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from rlk_testing.contract import run_python
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "notebooks.md"
+CELLS = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+#: In a process of its own, because the first cell closes all agents.
+AGAIN = """
+import rlk
+cells, names = {cells!r}, {{"__name__": "__main__"}}
+for cell in cells:
+    exec(cell, names)
+print(*(f"{{agent.num_timesteps}} {{agent.run.closed}}" for agent in {agents}), sep=", ")
+"""
+
+
+@pytest.mark.parametrize(
+    ("cells", "agents", "told"),
+    [
+        ([0, 0], "rlk.open_agents()", "2048 False"),
+        ([0, 1], "[names['agent']]", "2048 True"),
+        ([0, 2], "[names['agent']]", "4096 True"),
+        ([0, 3, 3], "rlk.open_agents()", "2048 False"),
+    ],
+)
+def test_the_cells_of_the_page_run_in_one_notebook(cells, agents, told, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code = AGAIN.format(cells=[CELLS[cell] for cell in cells], agents=agents)
+    assert run_python(code).splitlines()[-1] == told
+
+
+def test_all_cells_of_the_page_are_tested():
+    assert len(CELLS) == 4
