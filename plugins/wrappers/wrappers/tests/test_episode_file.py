@@ -17,6 +17,7 @@ import rlk
 from rlk import growing_file
 from rlk.errors import RlkError
 from rlk.growing_file import GrowingFile
+from rlk.running.clock import Clock
 from rlk_testing.environments import DiscreteMatch
 from rlk_testing.stand_ins import stand_in_kernel
 from rlk_wrappers import VectorMonitor, load_results
@@ -108,7 +109,7 @@ def test_a_resumed_run_drops_what_came_after_its_checkpoint_from_a_file_that_was
     again.rlk_load(saved)
     assert returns(path) == [3.0, 4.0]
     again.write(6.0, 5, 0.5)
-    assert again.rlk_save() == {"rows": 5}
+    assert again.rlk_save()["rows"] == 5
     made(path).rlk_load(before)
     assert returns(path) == []
 
@@ -192,11 +193,29 @@ def test_the_first_episodes_began_before_the_timesteps_that_they_have_taken(
     assert begun == [0, 0, 32]
 
 
+@pytest.mark.parametrize("is_resumed", [False, True])
+def test_a_file_that_is_rotated_after_several_calls_of_learn_begins_with_the_timesteps_of_all(
+    tmp_path: Path, is_resumed: bool
+) -> None:
+    chosen: dict[str, Any] = {"env": partial(DiscreteMatch, length=8), "out": tmp_path}
+    chosen["kernel"] = stand_in_kernel(True)
+    agent = rlk.make("stand-in", plugins=["checkpoint"], **chosen)
+    agent.learn(32).learn(12)  # the last 4 of them are of an episode that has not ended
+    if is_resumed:
+        agent.close()
+        agent = rlk.load(tmp_path / "checkpoints" / "12.standin", **chosen)
+    (tmp_path / "monitor.csv").unlink()
+    agent.learn(20, reset_num_timesteps=not is_resumed)
+    agent.close()
+    assert read_monitor_file(tmp_path / "monitor.csv")[0]["timesteps"] == 40
+
+
 def test_of_several_ranks_the_first_episodes_began_after_the_timesteps_of_this_one(
     tmp_path: Path,
 ) -> None:
     file = made(tmp_path / "monitor.csv")
-    run: Any = SimpleNamespace(timesteps=64, communicator=SimpleNamespace(size=2))
+    clock = Clock(total_timesteps=128, timesteps=64)
+    run: Any = SimpleNamespace(clock=clock, communicator=SimpleNamespace(size=2))
     file.rlk_training_start(run)
     file.write(1.0, 5, 0.5)
     assert read_monitor_file(str(tmp_path / "monitor.csv"))[0]["timesteps"] == 32
