@@ -114,6 +114,29 @@ def test_a_resumed_run_drops_what_came_after_its_checkpoint_from_a_file_that_was
     assert returns(path) == []
 
 
+def test_a_file_that_began_after_the_checkpoint_begins_anew_with_the_resumed_run(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "monitor.csv"
+    file = made(path)
+    file.write(1.0, 5, 0.5)
+    saved = file.rlk_save()
+    file.write(2.0, 5, 0.5)
+    path.rename(tmp_path / "monitor.csv.1")
+    file.write(3.0, 5, 0.5)
+    first_line = path.read_text().splitlines()[0]
+    assert '"timesteps": 10, "episodes_before": 2' in first_line
+    again = made(path)
+    again.rlk_load(saved)
+    clock = Clock(total_timesteps=20, timesteps=5)
+    run: Any = SimpleNamespace(clock=clock, communicator=SimpleNamespace(size=1))
+    again.rlk_training_start(run)
+    again.write(4.0, 5, 0.5)
+    first_line = path.read_text().splitlines()[0]
+    assert '"timesteps": 5, "episodes_before": 1' in first_line
+    assert returns(path) == [4.0] and again.rlk_save()["rows"] == 2
+
+
 def test_while_a_write_fails_it_is_not_tried_again_with_every_episode(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

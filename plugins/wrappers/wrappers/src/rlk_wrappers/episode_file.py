@@ -218,11 +218,13 @@ class EpisodeFile:
         """
         with self.path.open("rb") as file:
             head, names = file.readline(), file.readline()
-            is_cut_off = not names.endswith(b"\n") and head[:2] in (b"", b"#{")  # begins anew
+            is_cut_off = not names.endswith(b"\n") and head[:2] in (b"", b"#{")
             before = 0 if is_cut_off else self._episodes_before(head, names)
-            end = 0 if is_cut_off else file.tell()
+            end = file.tell()
+            if is_cut_off or (rows is not None and rows < before):
+                before, end = rows or 0, 0  # it begins anew, with the first lines of now
             kept, last = 0, b""
-            for row in islice(file, None if rows is None else max(0, rows - before)):
+            for row in islice(file, None if rows is None else rows - before):
                 if row.endswith(b"\n"):
                     kept, last, end = kept + 1, row, end + len(row)
         os.truncate(self.path, end)
