@@ -10,9 +10,7 @@ import pytest
 
 import rlk
 from rlk.errors import BadFile
-from rlk.running import saved_files
 from rlk_callbacks import evaluation
-from rlk_callbacks.config import EvaluationConfig
 from rlk_callbacks.evaluation import EvaluationCallback
 from rlk_callbacks.history import (
     HISTORY,
@@ -38,10 +36,6 @@ def scripted(monkeypatch: pytest.MonkeyPatch, *means: float) -> None:
         return Evaluation([next(left)], [1], [], run.timesteps)
 
     monkeypatch.setattr(evaluation, "evaluate_run", play)
-
-
-def best_timesteps(folder: Path) -> int:
-    return int(saved_files.read_manifest(folder / "best_model.zip", KERNEL)["timesteps"])
 
 
 def test_a_history_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -102,39 +96,6 @@ def test_what_is_not_due_is_written_with_a_new_best_and_at_the_end(
     with rlk.make("stand-in", serializer="zip", out=str(tmp_path / "a"), **chosen) as agent:
         agent.learn(20)
     assert written == [1, 3, 5] and len(read_history(tmp_path / "a" / HISTORY)) == 5
-
-
-@pytest.mark.parametrize("keeps_state", [True, False])
-def test_an_equal_model_of_after_the_checkpoint_is_not_the_best_though_the_file_lacks_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeps_state: bool
-) -> None:
-    scripted(monkeypatch, 5.0, 3.0, 5.0, 4.0)
-    plugins = ["evaluation:every=4,episodes=1", "checkpoint:every=4,keep=none"]
-    chosen: Any = {"env": WALK, "kernel": KERNEL, "out": str(tmp_path)}
-    with rlk.make("stand-in", serializer="zip", plugins=plugins, **chosen) as agent:
-        agent.learn(12)
-    assert best_timesteps(tmp_path) == 12
-    # As a kill leaves it where only the first evaluation was due to be written.
-    write_history(tmp_path / HISTORY, History(read_history(tmp_path / HISTORY)[:1]))
-    callback = None if keeps_state else EvaluationCallback(EvaluationConfig(every=4, episodes=1))
-    chosen["plugins"] = [] if keeps_state else ["no:evaluation"]
-    with rlk.load(tmp_path / "checkpoints" / "4.zip", **chosen) as agent:
-        agent.learn(4, callback=callback, reset_num_timesteps=False)
-    assert best_timesteps(tmp_path) == 8  # not as good, but the run has no better one
-
-
-def test_the_best_model_of_an_earlier_call_of_learn_stays_though_its_timestep_is_a_later_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scripted(monkeypatch, 5.0, 6.0, 1.0, 2.0)
-    plugins = ["evaluation:every=4,episodes=1", "checkpoint:every=4,keep=none"]
-    chosen: Any = {"env": WALK, "kernel": KERNEL, "out": str(tmp_path)}
-    with rlk.make("stand-in", serializer="zip", plugins=plugins, **chosen) as agent:
-        agent.learn(8)
-        agent.learn(4)
-    with rlk.load(tmp_path / "checkpoints" / "4.zip", **chosen) as agent:
-        agent.learn(4, reset_num_timesteps=False)
-    assert best_timesteps(tmp_path) == 8
 
 
 def test_cumulative_timesteps_are_in_the_file_if_those_of_all_evaluations_are_known(
