@@ -6,7 +6,6 @@ from torch import nn
 from rlk import hookimpl
 from rlk.errors import RlkError
 from rlk.records import Loss, Update
-from rlk.running import train
 from rlk.running.modes import Modes
 
 
@@ -297,59 +296,6 @@ def test_a_second_training_begins_its_schedules_anew_or_continues(make):
         agent.learn(16, **keywords)
     assert seen == [0.0, 0.25, 0.5, 0.75] * 2 + [0.5, 0.625, 0.75, 0.875]
     assert agent.num_timesteps == 32
-
-
-def test_rows_come_every_log_interval(make):
-    class Counts:
-        rows = 0
-
-        @hookimpl
-        def rlk_log(self, row):
-            Counts.rows += 1
-            row["mine"] = 1.0
-
-    class Logger:
-        rows: list = []
-
-        @hookimpl
-        def rlk_write_row(self, run, row):
-            self.rows.append((run.timesteps, row["mine"]))
-
-    agent = make(Logger(), Counts(), log_interval=2)
-    agent.learn(160)
-    episodes = agent.run.clock.episodes  # this algorithm counts episodes, of 8 steps
-    assert episodes == 20 and Counts.rows == 10 == len(Logger.rows)
-    assert Logger.rows[0] == (16, 1.0)
-
-
-@pytest.mark.parametrize(
-    ("log_interval", "expected"),
-    [(1, [4, 8, 12, 16, 20]), (2, [4, 12, 20]), (1000, [20])],
-)
-def test_a_row_does_not_wait_for_episodes_that_are_long(make, monkeypatch, log_interval, expected):
-    class Logger:
-        rows: list = []
-
-        @hookimpl
-        def rlk_write_row(self, run):
-            self.rows.append(run.timesteps)
-
-    monkeypatch.setattr(train, "LONG_EPISODE", 4)  # episodes have 8 steps
-    make(Logger(), log_interval=log_interval).learn(20)
-    assert Logger.rows == expected
-
-
-def test_every_training_ends_with_a_row_also_if_its_timesteps_are_those_of_the_last(make):
-    class Logger:
-        rows: list = []
-
-        @hookimpl
-        def rlk_write_row(self, run):
-            self.rows.append(run.timesteps)
-
-    agent = make(Logger(), log_interval=1000)
-    agent.learn(8).learn(8)
-    assert Logger.rows == [8, 8]
 
 
 def test_a_wrapper_around_updates_and_losses_is_called_instead(make):

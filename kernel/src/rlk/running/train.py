@@ -12,7 +12,7 @@ from rlk.records import Update
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
-#: Where rows are counted in episodes, one is also due after so many timesteps without an episode.
+#: Where rows are counted in episodes, none waits for an episode of more steps than this.
 LONG_EPISODE = 10_000
 
 
@@ -92,14 +92,16 @@ def _row_is_due(run: Run) -> bool:
     """Whether `log_interval` is over; the next one begins here.
 
     An off-policy collection may be a single step, too little for a row: there, episodes count. As
-    an environment may never end one, each is waited for no longer than `LONG_EPISODE` timesteps.
+    an environment may never end one, each is waited for no longer than `LONG_EPISODE` steps of its
+    environment: those that ended since the last row, and the one that each environment is in.
     """
     clock, interval = run.clock, run.plan.log_interval
     by_episode = run.plan.algorithm.component.collects in ("off-policy", None)
     done = clock.episodes if by_episode else clock.iterations
     new, waited = done - clock.logged, clock.cumulative_timesteps - clock.logged_at
     # Episodes have a timestep at least: so an interval longer than the run still means no row.
-    is_long = by_episode and waited >= max(interval, LONG_EPISODE * (new + 1))
+    n_envs = run.n_envs * run.communicator.size
+    is_long = by_episode and waited >= max(interval, LONG_EPISODE * (new + n_envs))
     if new < interval and not is_long:
         return False
     clock.logged, clock.logged_at = done, clock.cumulative_timesteps

@@ -135,16 +135,6 @@ def test_the_last_policy_is_evaluated_where_a_callback_stops_and_no_signal_does(
     assert ("eval/mean_reward" in (tmp_path / "progress.csv").read_text()) is bool(at)
 
 
-def test_the_best_model_is_the_later_of_two_equals(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scripted(monkeypatch, 1.0, 3.0, 2.0, 3.0, 2.9)
-    with made("evaluation:every=4", "no:checkpoint", out=tmp_path) as agent:
-        agent.learn(20)
-    best = saved_files.read(tmp_path / "best_model.zip", KERNEL)
-    assert best["manifest"]["timesteps"] == 16
-
-
 def test_training_stops_at_a_mean_return(monkeypatch: pytest.MonkeyPatch) -> None:
     scripted(monkeypatch, 1.0, 2.0, 0.5, 0.5)
     with made("evaluation:every=4,stop_at=2.0") as agent:
@@ -365,26 +355,6 @@ def test_a_disk_that_is_full_does_not_end_training(
             agent.learn(8)
         assert agent.num_timesteps == 8
     assert capsys.readouterr().err.count("No space left") == 1
-
-
-def test_where_the_best_model_could_not_be_written_the_next_one_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scripted(monkeypatch, 5.0, 3.0)
-    save, errors = saved_files.save, [OSError(28, "No space left on device")]
-
-    def full_at_first(*given: Any) -> Path:
-        if errors:
-            raise errors.pop()
-        return save(*given)
-
-    monkeypatch.setattr(saved_files, "save", full_at_first)
-    with (
-        made("evaluation:every=4", "no:checkpoint", out=tmp_path) as agent,
-        pytest.raises(RlkError, match=r"best_model, 1 time: .*No space"),
-    ):
-        agent.learn(8)
-    assert saved_files.read(tmp_path / "best_model.zip", KERNEL)["manifest"]["timesteps"] == 8
 
 
 def test_a_finished_environment_object_is_refused_before_anything_is_built() -> None:

@@ -28,6 +28,16 @@ WALK = "rlk_testing.environments:Walk"
 KERNEL = stand_in_kernel(discover=True)
 
 
+def scripted(monkeypatch: pytest.MonkeyPatch, *means: float) -> None:
+    """Evaluations have these mean returns, one after the other."""
+    left = iter(means)
+
+    def play(run: Any, *_: Any, **__: Any) -> Evaluation:
+        return Evaluation([next(left)], [1], [], run.timesteps)
+
+    monkeypatch.setattr(evaluation, "evaluate_run", play)
+
+
 def test_a_history_is_read_as_it_was_written(tmp_path: Path) -> None:
     history = [Evaluation([1.0, 2.0], [3, 4], [], 10), Evaluation([5.0], [6], [], 20)]
     write_history(tmp_path / "e.npz", History(history))
@@ -73,16 +83,13 @@ def test_a_long_history_is_written_when_it_has_grown_by_a_hundredth() -> None:
 def test_what_is_not_due_is_written_with_a_new_best_and_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    means, written = iter([5.0, 3.0, 6.0, 6.0, 4.0]), list[int]()
-
-    def play(run: Any, *_: Any, **__: Any) -> Evaluation:
-        return Evaluation([next(means)], [1], [], run.timesteps)
+    scripted(monkeypatch, 5.0, 3.0, 6.0, 6.0, 4.0)
+    written = list[int]()
 
     def write(path: Path, history: History, before_folder: int) -> None:
         written.append(len(history))
         write_history(path, history, before_folder)
 
-    monkeypatch.setattr(evaluation, "evaluate_run", play)
     monkeypatch.setattr(evaluation, "write_history", write)
     monkeypatch.setattr(History, "is_due", lambda *_: False)
     chosen: Any = {"env": WALK, "kernel": KERNEL, "plugins": ["evaluation:every=4,episodes=1"]}

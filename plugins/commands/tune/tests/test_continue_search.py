@@ -7,10 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 from rlk.errors import BadFile, PlanError
+from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
+from rlk.registry.kernel import default_kernel
 from rlk_tune import begin
 from rlk_tune import study as module
 from rlk_tune.begin import new_search
@@ -110,6 +113,21 @@ def test_a_search_that_was_written_without_its_space_is_continued(folder: Path) 
     del found["space"]
     (folder / FILE).write_text(json.dumps(found))
     assert going_on(folder, {}, space="none").space == ""
+
+
+def test_a_search_of_before_evaluations_had_the_same_episodes_is_continued_without_them(
+    folder: Path,
+) -> None:
+    def has_same_episodes() -> bool:
+        plan = resolve(default_kernel(), going_on(folder, {}).common())
+        (config,) = (one.config for one in plan.callbacks if one.name == "evaluation")
+        return attrs.asdict(config)["same_episodes"]
+
+    assert has_same_episodes()
+    found = json.loads((folder / FILE).read_text())
+    del found["same_episodes"]
+    (folder / FILE).write_text(json.dumps(found))
+    assert not has_same_episodes()
 
 
 @pytest.mark.parametrize("line", ["nonsense", "{}", '{"op_code": 3}', "[1]"])

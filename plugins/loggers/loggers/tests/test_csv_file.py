@@ -335,6 +335,19 @@ def test_the_rows_of_a_file_that_was_rotated_away_are_counted_no_more(tmp_path: 
     assert file.read_text() == "time/total_timesteps,a\n"
 
 
+def test_a_resumed_run_that_has_logged_nothing_is_saved_with_the_timesteps_of_its_last_row(
+    tmp_path: Path,
+) -> None:
+    first = Opened(tmp_path)
+    first.write(8, {"a": 1.0})
+    second = Opened(tmp_path, timesteps=8, state=first.logger.rlk_save(first.run))
+    saved = second.logger.rlk_save(second.run)
+    (tmp_path / "progress.csv").rename(tmp_path / "progress.csv.1")
+    second.write(16, {"a": 1.0})
+    Opened(tmp_path, timesteps=8, state=saved)
+    assert rows(tmp_path) == [], "as many rows as at the checkpoint, but others"
+
+
 def test_a_file_without_the_column_of_timesteps_is_refused_and_left_as_it_is(
     tmp_path: Path,
 ) -> None:

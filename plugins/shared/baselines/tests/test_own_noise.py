@@ -115,6 +115,43 @@ def test_a_noise_that_draws_as_rlks_does_so_from_the_run(noise, n_envs) -> None:
     assert len(set(drawn(1))) == n_envs, "environments have the same noise"
 
 
+@pytest.mark.parametrize(
+    "noise",
+    [lambda: Clipped(0.0, 0.1), lambda: Halved(OrnsteinUhlenbeckActionNoise(0.0, 0.1))],
+)
+def test_models_that_share_a_noise_draw_each_from_its_own_run(noise) -> None:
+    def model_with(action_noise, seed: int):
+        return sb3.TD3("MlpPolicy", "Pendulum-v1", action_noise=action_noise, seed=seed, **OFF)
+
+    def drawn(model) -> float:
+        return model.agent.run.actor._noise.sample().item()
+
+    alone, shared = drawn(model_with(noise(), seed=1)), noise()
+    first = model_with(shared, seed=1)
+    model_with(shared, seed=2)
+    assert drawn(first) == alone
+
+
+def test_the_programs_own_calls_draw_from_the_generator_of_its_noise() -> None:
+    noise = Clipped(0.0, 0.1, rng=np.random.default_rng(3))
+    model = sb3.TD3("MlpPolicy", "Pendulum-v1", action_noise=noise, **OFF)
+    model.learn(10)
+    assert noise() == np.clip(np.random.default_rng(3).normal(0.0, 0.1), -0.5, 0.5)
+
+
+def test_noise_of_predictions_does_not_change_that_of_training() -> None:
+    def drawn(predicts: bool) -> list[float]:
+        noise = Clipped(0.0, 0.1)
+        model = TD3("MlpPolicy", "Pendulum-v1", action_noise=noise, seed=1, **OFF)
+        found = []
+        if predicts:
+            found = model.predict(np.zeros(3), deterministic=False)[0].tolist()
+        return [*found, model.agent.run.actor._noise.sample().item()]
+
+    assert drawn(predicts=True) == drawn(predicts=True)
+    assert drawn(predicts=True)[-1:] == drawn(predicts=False)
+
+
 def test_a_noise_of_another_size_is_refused() -> None:
     model = TD3("MlpPolicy", "Pendulum-v1", action_noise=Own(np.zeros(3)), **OFF)
     with pytest.raises(EnvironmentFailed, match="Own gave 3 numbers, and an action has 1"):

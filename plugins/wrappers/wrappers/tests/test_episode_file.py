@@ -17,6 +17,7 @@ import rlk
 from rlk import growing_file
 from rlk.errors import RlkError
 from rlk.growing_file import GrowingFile
+from rlk.running.clock import Clock
 from rlk_testing.environments import DiscreteMatch
 from rlk_testing.stand_ins import stand_in_kernel
 from rlk_wrappers import VectorMonitor, load_results
@@ -108,9 +109,32 @@ def test_a_resumed_run_drops_what_came_after_its_checkpoint_from_a_file_that_was
     again.rlk_load(saved)
     assert returns(path) == [3.0, 4.0]
     again.write(6.0, 5, 0.5)
-    assert again.rlk_save() == {"rows": 5}
+    assert again.rlk_save()["rows"] == 5
     made(path).rlk_load(before)
     assert returns(path) == []
+
+
+def test_a_file_that_began_after_the_checkpoint_begins_anew_with_the_resumed_run(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "monitor.csv"
+    file = made(path)
+    file.write(1.0, 5, 0.5)
+    saved = file.rlk_save()
+    file.write(2.0, 5, 0.5)
+    path.rename(tmp_path / "monitor.csv.1")
+    file.write(3.0, 5, 0.5)
+    first_line = path.read_text().splitlines()[0]
+    assert '"timesteps": 10, "episodes_before": 2' in first_line
+    again = made(path)
+    again.rlk_load(saved)
+    clock = Clock(total_timesteps=20, timesteps=5)
+    run: Any = SimpleNamespace(clock=clock, communicator=SimpleNamespace(size=1))
+    again.rlk_training_start(run)
+    again.write(4.0, 5, 0.5)
+    first_line = path.read_text().splitlines()[0]
+    assert '"timesteps": 5, "episodes_before": 1' in first_line
+    assert returns(path) == [4.0] and again.rlk_save()["rows"] == 2
 
 
 def test_while_a_write_fails_it_is_not_tried_again_with_every_episode(
@@ -192,11 +216,29 @@ def test_the_first_episodes_began_before_the_timesteps_that_they_have_taken(
     assert begun == [0, 0, 32]
 
 
+@pytest.mark.parametrize("is_resumed", [False, True])
+def test_a_file_that_is_rotated_after_several_calls_of_learn_begins_with_the_timesteps_of_all(
+    tmp_path: Path, is_resumed: bool
+) -> None:
+    chosen: dict[str, Any] = {"env": partial(DiscreteMatch, length=8), "out": tmp_path}
+    chosen["kernel"] = stand_in_kernel(True)
+    agent = rlk.make("stand-in", plugins=["checkpoint"], **chosen)
+    agent.learn(32).learn(12)  # the last 4 of them are of an episode that has not ended
+    if is_resumed:
+        agent.close()
+        agent = rlk.load(tmp_path / "checkpoints" / "12.standin", **chosen)
+    (tmp_path / "monitor.csv").unlink()
+    agent.learn(20, reset_num_timesteps=not is_resumed)
+    agent.close()
+    assert read_monitor_file(tmp_path / "monitor.csv")[0]["timesteps"] == 40
+
+
 def test_of_several_ranks_the_first_episodes_began_after_the_timesteps_of_this_one(
     tmp_path: Path,
 ) -> None:
     file = made(tmp_path / "monitor.csv")
-    run: Any = SimpleNamespace(timesteps=64, communicator=SimpleNamespace(size=2))
+    clock = Clock(total_timesteps=128, timesteps=64)
+    run: Any = SimpleNamespace(clock=clock, communicator=SimpleNamespace(size=2))
     file.rlk_training_start(run)
     file.write(1.0, 5, 0.5)
     assert read_monitor_file(str(tmp_path / "monitor.csv"))[0]["timesteps"] == 32

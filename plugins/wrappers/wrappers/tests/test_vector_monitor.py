@@ -315,7 +315,8 @@ def test_with_a_checkpoint_all_rows_so_far_are_in_the_file(
     env.reset()
     play(env, 3)
     assert not (tmp_path / "monitor.csv").exists()
-    assert hooks.answers("rlk_save", run=None, replay=True) == [("monitor", {"rows": 6})]
+    ((name, saved),) = hooks.answers("rlk_save", run=None, replay=True)
+    assert (name, saved["rows"]) == ("monitor", 6)
     assert len(rows(tmp_path / "monitor.csv")) == 6
     env.close()
 

@@ -18,6 +18,8 @@ from rlk.errors import BadFile, PlanError
 from rlk.hookspecs import hookimpl
 from rlk.planning.other_environment import in_other_environment
 from rlk.running import saved_files
+from rlk.running.clock import Clock
+from rlk.running.restoring import part_of
 from rlk.running.seeding import Streams
 from rlk_callbacks.config import EvaluationConfig
 from rlk_callbacks.history import (
@@ -38,7 +40,6 @@ from rlk_evaluate.number_text import significant
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
     from rlk.protocols import State
-    from rlk.registry.kernel import Kernel
     from rlk.running.run import Run
 
 
@@ -72,7 +73,6 @@ class EvaluationCallback:
         self._due = 0
         self._missed: int | None = None
         self._evaluated_at = -1  #: the timestep of the latest evaluation
-        self._loaded_at = 0
         self._before_folder = 0  #: what `Clock.earlier_timesteps` has of calls in other folders
         self._best: float | None = None
         self._history = History()
@@ -217,8 +217,7 @@ class EvaluationCallback:
         run.metrics.set(f"{group}/mean_ep_length", result.mean_length)
         if result.success_rate is not None:
             run.metrics.set(f"{group}/success_rate", result.success_rate)
-        # A new best is always in the file: so a resumed run finds out whether the best model is
-        # later than its checkpoint.
+        # A new best is always in the file: so a run that continues in its folder knows its mean.
         is_better = self._best is None or mean > self._best
         if is_better or self._history.is_due(self._n_written):
             self._write_history(run)
@@ -251,14 +250,8 @@ class EvaluationCallback:
         """
         if run.out is None or run.communicator.rank != 0:
             return
-        path, best = run.out / self._own(HISTORY), self._best_model(run, run.out)
-        if not best.is_file():
-            self._best = None
-        elif path.exists():
-            later = read_history(path)[len(self._history) :]
-            if self._best is None or any(one.mean_return >= self._best for one in later):
-                self._best = None
-        elif _timesteps_of(best, run.plan.kernel) > self._loaded_at:
+        best = self._best_model(run, run.out)
+        if not best.is_file() or _is_later(best, run):
             self._best = None
         self._write_history(run)
 
@@ -277,8 +270,8 @@ class EvaluationCallback:
         if kept:
             self._before_folder = read_before_folder(path)
         best = max((one.mean_return for one in kept), default=-math.inf)
-        is_later = any(one.mean_return >= best for one in written[len(kept) :])
-        if kept and not is_later and self._best_model(run, run.out).is_file():
+        model = self._best_model(run, run.out)
+        if kept and model.is_file() and not (run.timesteps and _is_later(model, run)):
             self._best = best
 
     def _own(self, name: str) -> str:
@@ -313,7 +306,7 @@ class EvaluationCallback:
     @hookimpl
     def rlk_load(self, run: Run, state: State) -> None:
         self._is_new(run)
-        self._missed, self._loaded_at = int(state["due"]), run.timesteps
+        self._missed = int(state["due"])
         self._best = None if state["best"] is None else float(state["best"])
         self._history = History(unpacked(state["history"]))
         self._before_folder = int(state.get("before_folder", 0))
@@ -325,9 +318,15 @@ def _listening(run: Run) -> list[EvaluationCallback]:
     return [one for one in active if isinstance(one, EvaluationCallback)]
 
 
-def _timesteps_of(model: Path, kernel: Kernel) -> float:
-    """When a model was saved; infinity for a file that cannot be read."""
+def _is_later(model: Path, run: Run) -> bool:
+    """Whether a model was trained for longer than the run was so far, or cannot be read.
+
+    The history does not tell: after a kill, it may lack the last evaluations, and means may be
+    equal. The timesteps of all calls of `learn` count, because each may begin at 0.
+    """
+    clock = Clock(total_timesteps=0)
     try:
-        return int(saved_files.read_manifest(model, kernel)["timesteps"])
+        clock.load_state_dict(part_of(saved_files.read(model, run.plan.kernel), "clock"))
     except BadFile:
-        return float("inf")
+        return True
+    return clock.cumulative_timesteps > run.clock.cumulative_timesteps

@@ -69,7 +69,7 @@ SHARED = (
         ["--log-interval"],
         type=int,
         help="Iterations (on-policy) or episodes (off-policy) between rows of metrics; no row "
-        "waits for an episode of more than 10,000 timesteps.",
+        "waits for an episode of more than 10,000 steps.",
     ),
     Option(["--quiet"], is_flag=True, help="Print nothing but errors."),
     Option(["-v", "verbosity"], count=True, help="Print the plan as well."),

@@ -48,6 +48,8 @@ class Search:
     origins: dict[str, str] = attrs.field(factory=dict)
     #: Where its ranges came from (`--space`); empty in a file that was written without it.
     space: str = ""
+    #: Whether all evaluations are in the same episodes; those of a file without it are not.
+    same_episodes: bool = False
 
     @property
     def ranges(self) -> Ranges:
@@ -94,14 +96,13 @@ class Search:
         return without
 
     def evaluated(self, spec: RunSpec) -> RunSpec:
-        """The same run, evaluated in the same episodes as all trials."""
+        """The same run, evaluated as all trials are."""
         evaluation = {
             "plugins": ["evaluation"],
             "evaluation.every": -(-self.timesteps // self.evaluations),
             "evaluation.episodes": self.episodes,
             "evaluation.seed": self.seed,
-            # The timesteps of evaluations depend on what is searched, such as n_steps.
-            "evaluation.same_episodes": True,
+            "evaluation.same_episodes": self.same_episodes,
         }
         lower = make_spec("", evaluation, origin=ORIGIN)
         origins = {**lower.origins, plugin_key("evaluation"): ORIGIN}

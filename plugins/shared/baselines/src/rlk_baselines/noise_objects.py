@@ -14,7 +14,7 @@ from rlk.registry.kernel import default_kernel
 from rlk.settings import structure
 from rlk_adaptive_parameter_noise import AdaptiveParamNoiseSpec
 from rlk_adaptive_parameter_noise.noise import AdaptiveParameterNoise
-from rlk_baselines.common.own_noise import is_own
+from rlk_baselines.common.own_noise import drawn
 from rlk_baselines.refusals import Refused
 from rlk_normal_noise import NormalActionNoise
 from rlk_ornstein_uhlenbeck_noise import OrnsteinUhlenbeckActionNoise
@@ -63,8 +63,8 @@ def samples(action_noise: Any, rng: np.random.Generator, n: int) -> Array:
     """The samples of an action noise in n calls, float32 [n, D] or [n, 1].
 
     Args:
-        action_noise: the object. Only rlk's classes draw from `rng`; custom ones do as they like.
-        rng: the random generator.
+        action_noise: the object.
+        rng: the generator for noises of rlk (see `drawn`); those of a program do as they like.
         n: the number of samples.
 
     Raises:
@@ -75,9 +75,7 @@ def samples(action_noise: Any, rng: np.random.Generator, n: int) -> Array:
             f"predict(deterministic=False) cannot draw from the noise {action_noise!r}: pass an "
             "object of rlk_baselines.common.noise to the model, or predict deterministically."
         )
-    own = is_own(action_noise)
-    drawn = [action_noise() if own else action_noise.sample(rng) for _ in range(n)]
-    return np.stack([np.ravel(np.asarray(one, np.float32)) for one in drawn])
+    return np.stack([drawn(action_noise, rng) for _ in range(n)])
 
 
 class Following:

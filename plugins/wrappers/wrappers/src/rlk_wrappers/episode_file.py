@@ -86,6 +86,7 @@ class EpisodeFile:
         self._is_behind = False  # since a write failed
         self._flushed = self._started = time.monotonic()
         self._t_start, self._timesteps = time.time(), 0
+        self._earlier: int | None = None  # timesteps of calls of `learn` before the file's first
         if append and path.exists():
             self._keep(None)
 
@@ -166,9 +167,16 @@ class EpisodeFile:
 
     @hookimpl
     def rlk_training_start(self, run: Run) -> None:
-        """Note when the first episodes began; refuse to add any to the file of another run."""
-        before = run.timesteps // run.communicator.size  # the file has the episodes of one rank
-        self._timesteps = max(0, before - self.unfinished())
+        """Note when the first episodes that wait began; refuse to add any to another run's file.
+
+        Timesteps count on from the first call of `learn`, as `cumulative_timesteps` do.
+        """
+        clock = run.clock
+        if self._earlier is None:
+            self._earlier = clock.earlier_timesteps
+        timesteps = clock.cumulative_timesteps - self._earlier
+        begun = timesteps // run.communicator.size - self.unfinished()  # of this rank's episodes
+        self._timesteps = max(0, begun - self._waiting_steps)
         if not self._append and self._file.has_begun():
             raise RlkError(
                 f"wrapper 'monitor' (rlk-wrappers): {self.path} is there already, and a new run "
@@ -193,12 +201,14 @@ class EpisodeFile:
     def rlk_save(self) -> State:
         """When a checkpoint is saved, write the rows so far, in case this process is killed."""
         self.flush()
-        return {"rows": self.rows}
+        return {"rows": self.rows, "earlier_timesteps": self._earlier}
 
     @hookimpl
     def rlk_load(self, state: State) -> None:
         """Rows after the checkpoint are dropped, because those episodes are played again."""
         self._append = True
+        earlier = state.get("earlier_timesteps")
+        self._earlier = None if earlier is None else int(earlier)
         self.keep(int(state["rows"]))
 
     def _keep(self, rows: int | None) -> None:
@@ -208,11 +218,13 @@ class EpisodeFile:
         """
         with self.path.open("rb") as file:
             head, names = file.readline(), file.readline()
-            is_cut_off = not names.endswith(b"\n") and head[:2] in (b"", b"#{")  # begins anew
+            is_cut_off = not names.endswith(b"\n") and head[:2] in (b"", b"#{")
             before = 0 if is_cut_off else self._episodes_before(head, names)
-            end = 0 if is_cut_off else file.tell()
+            end = file.tell()
+            if is_cut_off or (rows is not None and rows < before):
+                before, end = rows or 0, 0  # it begins anew, with the first lines of now
             kept, last = 0, b""
-            for row in islice(file, None if rows is None else max(0, rows - before)):
+            for row in islice(file, None if rows is None else rows - before):
                 if row.endswith(b"\n"):
                     kept, last, end = kept + 1, row, end + len(row)
         os.truncate(self.path, end)

@@ -59,8 +59,7 @@ class OwnNoise:
         n_envs = run.n_envs
         many = [copy.deepcopy(action_noise) for _ in range(n_envs)] if n_envs > 1 else []
         self.of_each = many or [action_noise]
-        for one in self.of_each:
-            _draw_from(run.streams.numpy("noise"), one)
+        self._rng: np.random.Generator = run.streams.numpy("noise")
         self.size, self.scale = action_size(run.action_space), scaled(run.action_space)
 
     def wrap(self, actor: Actor, policy: Any) -> Actor:
@@ -78,7 +77,7 @@ class OwnNoise:
         Raises:
             EnvironmentFailed: if a sample has neither 1 nor D numbers.
         """
-        rows = [np.ravel(np.asarray(one(), np.float32)) for one in self.of_each]
+        rows = [drawn(one, self._rng) for one in self.of_each]
         wrong = next((row.size for row in rows if row.size not in (1, self.size)), None)
         if wrong is not None:
             raise EnvironmentFailed(
@@ -88,11 +87,22 @@ class OwnNoise:
         return np.stack([np.broadcast_to(row, (self.size,)) for row in rows])
 
 
-def _draw_from(rng: np.random.Generator, action_noise: Any) -> None:
-    """Give this generator to a noise derived from one of rlk's, or to those that it holds."""
-    for one in (action_noise, *getattr(action_noise, "__dict__", {}).values()):
-        if isinstance(one, _OF_RLK):
+def drawn(action_noise: Any, rng: np.random.Generator) -> Array:
+    """A sample of an action noise object, float32 [D] or [1].
+
+    A noise of rlk, or one that the object is derived from or holds, draws from this generator. It
+    does so in this call only: several models may share the object, and the program may call it.
+    """
+    parts = (action_noise, *getattr(action_noise, "__dict__", {}).values())
+    of_rlk = [one for one in parts if isinstance(one, _OF_RLK)]
+    before = [one.rng for one in of_rlk]
+    try:
+        for one in of_rlk:
             one.rng = rng
+        return np.ravel(np.asarray(action_noise(), np.float32))
+    finally:
+        for one, its_own in zip(of_rlk, before, strict=True):
+            one.rng = its_own
 
 
 class OwnNoiseActor:
