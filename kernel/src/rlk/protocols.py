@@ -172,14 +172,15 @@ class Decorator(Stateful, Protocol):
 
     They are `choose(n)`, `window(index, length)`, `relabel(window)` and `fold(window)`; the README
     of `replay` has the details, and `offered(index)`, which a decorator that chooses may have.
+    `choose` chooses among all variants of the transitions, `slot + variant * base.slots`.
     """
 
     def open(self, base: Any, schema: Schema) -> None: ...
     def added(self, slots: Array) -> None:
         """There are new transitions in these slots, int64: those of the step just added, [N].
 
-        They are all that are stored, 0 to `len(base) - 1`, where the decorator joins later, or its
-        state is not restored.
+        They are all that are stored, those of the oldest step first, where the decorator joins
+        later, or its state is not restored.
         """
 
     def feedback(self, batch: Batch, update: Update) -> None: ...  #: changes neither

@@ -173,6 +173,36 @@ class Keys(torch.nn.Module):
         return torch.cat([x[key].flatten(1) for key in self.keys], 1)
 
 
+class LayersByKey(torch.nn.Module):
+    """Good: one layer for each key, under a name that may have no dot."""
+
+    def __init__(self, space):
+        super().__init__()
+        self.layers = torch.nn.ModuleDict(
+            {self.name(key): torch.nn.Linear(flat_size(part), 2) for key, part in space.items()}
+        )
+        self.keys, self.features = list(space), 2 * len(space)
+
+    def name(self, key):
+        return key.replace(".", "_")
+
+    def forward(self, x):
+        return torch.cat([self.layers[self.name(key)](x[key]) for key in self.keys], 1)
+
+
+class LayersByKeyAsItIs(LayersByKey):
+    def name(self, key):
+        return key
+
+
+def encoding(encoder: type) -> type:
+    class Made(Hidden):
+        def encoder(self, observation_space):
+            return encoder(observation_space)
+
+    return Made
+
+
 POLICY = Component(name="hidden", factory=Hidden, summary="one layer for each head")
 COPIES = "test_copies_of_a_trunk_are_independent_and_computed_in_one_call"
 
@@ -249,3 +279,10 @@ def test_a_policy_that_ignores_a_key_fails(rlk_fails):
     good = attrs.evolve(POLICY, factory=EncodesKeys, observation_spaces=("Dict",))
     broken = attrs.evolve(good, factory=EncodesOneKey)
     rlk_fails(PolicyContract, good, broken, "test_every_key_of_a_dict_makes_a_difference")
+
+
+def test_a_policy_that_names_modules_after_keys_of_nested_dicts_fails(rlk_fails):
+    good = attrs.evolve(POLICY, factory=encoding(LayersByKey), observation_spaces=("Dict",))
+    broken = attrs.evolve(good, factory=encoding(LayersByKeyAsItIs))
+    check = "test_heads_get_what_they_ask_for_in_every_observation_space"
+    rlk_fails(PolicyContract, good, broken, check, "KeyError: 'module name can")

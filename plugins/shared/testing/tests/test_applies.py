@@ -22,7 +22,7 @@ CONDITIONAL = {
     "CollectorContract": 2,
     "CommandContract": 1,
     "Contract": 5,
-    "DecoratorContract": 1,
+    "DecoratorContract": 3,
     "DistributionContract": 8,
     "EnvironmentContract": 5,
     "ExtensionContract": 9,

@@ -96,8 +96,51 @@ class ChangesTheWeights(TwoSteps):
         batch.weight.mul_(0.5)
 
 
+class NewestMoreOften(TwoSteps):
+    """Good: of two ages it takes the smaller one, and returns are of two steps."""
+
+    def open(self, base, schema):
+        super().open(base, schema)
+        self.rng, self.newest = schema.rng, -1
+
+    def added(self, slots):
+        self.newest = int(slots[-1])
+
+    def choose(self, n):
+        stored = len(self.base)
+        age = self.rng.integers(stored, size=(2, n)).min(axis=0)
+        return (self.newest - age) % stored + self.variant(n) * self.base.slots, np.ones(n, "f4")
+
+    def variant(self, n):
+        return self.rng.integers(self.base.variants, size=n)
+
+    def state_dict(self):
+        return {"newest": self.newest}
+
+    def load_state_dict(self, state):
+        self.newest = state["newest"]
+
+
+class ChoosesNoVariants(NewestMoreOften):
+    def variant(self, n):
+        return 0
+
+
+class TakesTheHighestSlotForTheNewest(NewestMoreOften):
+    def added(self, slots):
+        self.newest = int(slots.max())
+
+
 TWO_STEPS = Component(
     name="two-steps", factory=TwoSteps, summary="returns of two steps", stages=("window", "fold")
+)
+
+
+NEWEST_MORE_OFTEN = Component(
+    name="newest-more-often",
+    factory=NewestMoreOften,
+    summary="newer transitions more often",
+    stages=("choose", "window", "fold"),
 )
 
 
@@ -120,5 +163,24 @@ def test_a_decorator_with_wrong_returns_or_feedback_fails(rlk_fails, factory, ch
     rlk_fails(testing.DecoratorContract, TWO_STEPS, broken, check)
 
 
+@pytest.mark.parametrize(
+    ("factory", "check"),
+    [
+        (ChoosesNoVariants, "test_it_chooses_the_variants_of_a_decorator_that_relabels"),
+        (
+            TakesTheHighestSlotForTheNewest,
+            "test_one_that_joins_chooses_as_one_that_was_there_from_the_first_step",
+        ),
+    ],
+)
+def test_a_decorator_that_chooses_the_wrong_transitions_fails(rlk_fails, factory, check):
+    broken = attrs.evolve(NEWEST_MORE_OFTEN, factory=factory)
+    rlk_fails(testing.DecoratorContract, NEWEST_MORE_OFTEN, broken, check)
+
+
 class TestTwoSteps(testing.DecoratorContract):
     component = TWO_STEPS
+
+
+class TestNewestMoreOften(testing.DecoratorContract):
+    component = NEWEST_MORE_OFTEN

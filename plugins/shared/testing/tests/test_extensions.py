@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 import numpy as np
 import pytest
+from torch import nn
 
 import rlk_testing as testing
 from rlk import hookimpl
@@ -34,6 +35,24 @@ class DiffersByRank(Penalises):
     @hookimpl
     def rlk_update_end(self, run):
         run.parameters.flat.add_(float(run.streams.numpy("mine").random()))
+
+
+class HasANetwork(Penalises):
+    """Good: a random network of its own, which is that of rank 0 on all ranks."""
+
+    @hookimpl
+    def rlk_training_start(self, run):
+        with run.streams.globally("mine"):
+            self.target = nn.Linear(2, 1)
+        self.target.load_state_dict(self.agreed(run, dict(self.target.state_dict())))
+
+    def agreed(self, run, state):
+        return run.communicator.agree(state)
+
+
+class HasAnotherNetworkOnEveryRank(HasANetwork):
+    def agreed(self, run, state):
+        return state
 
 
 class AsksTheOtherRankForNothing(Penalises):
@@ -103,6 +122,14 @@ def test_a_rank_that_waits_for_the_other_is_told(rlk_verdict, monkeypatch):
     monkeypatch.setattr("rlk_testing.thread_ranks._TIMEOUT_SECONDS", 2.0)
     said = verdict_of(rlk_verdict, AsksTheOtherRankForNothing, RANKS)
     assert "it must communicate as often on both" in said
+
+
+def test_a_network_of_its_own_is_the_same_on_two_ranks_or_named_in_the_suite(rlk_verdict):
+    assert verdict_of(rlk_verdict, HasANetwork, RANKS) == "passed"
+    said = verdict_of(rlk_verdict, HasAnotherNetworkOnEveryRank, RANKS)
+    assert "its parameters target." in said and "run.communicator.agree" in said
+    named = {"differs_by_rank": ("target",)}
+    assert verdict_of(rlk_verdict, HasAnotherNetworkOnEveryRank, RANKS, **named) == "passed"
 
 
 def test_an_extension_that_only_watches_is_not_traced(rlk_verdict):

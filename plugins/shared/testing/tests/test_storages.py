@@ -144,7 +144,10 @@ class StagedReplay(stand_ins.StandInStorage):
             raise RlkError("its one stage is taken")
         self._decorator = decorator
         if len(self):
-            decorator.added(np.arange(len(self)))
+            decorator.added(self.oldest_first())
+
+    def oldest_first(self):
+        return np.roll(np.arange(len(self)), -self._written * self.schema.n_envs)
 
     def sample(self, batch_size):
         if self._decorator is None:
@@ -179,7 +182,7 @@ class StagedReplay(stand_ins.StandInStorage):
         if state["decorator"]:
             self._decorator.load_state_dict(state["decorator"])
         elif self._decorator:
-            self._decorator.added(np.arange(len(self)))
+            self._decorator.added(self.oldest_first())
 
 
 class TellsOfNoStep(StagedReplay):
@@ -201,6 +204,11 @@ class TellsNobodyWhatWasSaved(StagedReplay):
         self._decorator = kept
 
 
+class TellsInTheOrderOfSlots(StagedReplay):
+    def oldest_first(self):
+        return np.arange(len(self))
+
+
 @pytest.mark.parametrize(
     ("factory", "joins"),
     [
@@ -216,6 +224,15 @@ def test_a_replay_that_does_not_tell_its_decorator_fails(rlk_fails, rlk_verdict,
     rlk_fails(testing.StorageContract, good, broken, check)
     suite = type("Suite", (testing.StorageContract,), {"component": broken})
     assert f"that joins {joins} is not told" in rlk_verdict(suite, check)
+
+
+def test_a_replay_that_tells_its_decorator_in_another_order_than_age_fails(rlk_fails, rlk_verdict):
+    kinds = (StagedReplay, TellsInTheOrderOfSlots)
+    good, broken = (attrs.evolve(STORAGE, factory=kind) for kind in kinds)
+    check = "test_a_decorator_is_told_of_all_that_is_stored_whenever_it_joins"
+    rlk_fails(testing.StorageContract, good, broken, check)
+    suite = type("Suite", (testing.StorageContract,), {"component": broken})
+    assert "joins later is told of slots in another order" in rlk_verdict(suite, check)
 
 
 class Recent:

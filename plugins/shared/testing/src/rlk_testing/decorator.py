@@ -13,7 +13,8 @@ import pytest
 from rlk import settings
 from rlk.component import STAGES
 from rlk.errors import RlkError
-from rlk.records import Batch, Update
+from rlk.protocols import State
+from rlk.records import Array, Batch, Schema, Update
 from rlk.spaces import map_observation
 from rlk_testing.acting import tensors_of
 from rlk_testing.applies import applies
@@ -197,6 +198,38 @@ class DecoratorContract(Contract):
         used.decorate(decorator)
         assert len(used.sample(16).reward) == 16
 
+    @applies(lambda suite: "choose" in suite.record().stages)
+    def test_one_that_joins_chooses_as_one_that_was_there_from_the_first_step(self) -> None:
+        there, _, trajectory = self.stack(self.capacity + 3)
+        used, decorator = self.new_base(), self.made()
+        opened = schema(trajectory, gamma=_GAMMA)
+        used.open(opened)
+        for step in self.trajectory().steps(self.capacity + 3):
+            used.add(step)
+        decorator.open(used, opened)
+        used.decorate(decorator)
+        for storage in (there, used):
+            storage.schema.rng.bit_generator.state = np.random.PCG64(5).state
+        assert np.array_equal(there.sample(64).index, used.sample(64).index), (
+            "one that joins a full base later chooses other transitions: added is then called "
+            "with the slots of all, the oldest first (slots[-1] is the newest, and not the highest)"
+        )
+
+    @applies(lambda suite: may_choose_variants(suite))
+    def test_it_chooses_the_variants_of_a_decorator_that_relabels(self) -> None:
+        base, _, trajectory = self.stack(0)
+        relabels = ThreeVariants()
+        relabels.open(base, base.schema)
+        base.decorate(relabels)
+        for step in trajectory.steps(self.capacity):
+            base.add(step)
+        chosen = set((base.sample(500).index // base.slots).tolist())
+        assert chosen == {0, 1, 2}, (
+            f"of a base with three variants of every transition it chooses {sorted(chosen)}: with "
+            "hindsight replay, no other goal is ever used. Choose index = slot + variant * "
+            "base.slots, with variant < base.variants"
+        )
+
     def test_feedback_that_is_not_finite_does_not_spoil_later_samples(self) -> None:
         base, _, _ = self.stack(12)
         batch = base.sample(4)
@@ -264,6 +297,38 @@ class DecoratorContract(Contract):
         base, _, _ = self.stack(2)
         with pytest.raises(RlkError, match="stage"):
             base.decorate(self.made())
+
+
+def may_choose_variants(suite: DecoratorContract) -> bool:
+    """Whether it chooses, from a base that lets another decorator relabel."""
+    stages = suite.record().stages
+    base = suite.kernel().registries.storages.get(suite.base).component()
+    return "choose" in stages and "relabel" not in stages and "relabel" in base.hands_over
+
+
+class ThreeVariants:
+    """Takes the stage `relabel`: every transition has three variants, which are alike."""
+
+    variants = 3
+
+    def open(self, base: Any, schema: Schema) -> None:
+        self._base = base
+
+    def added(self, slots: Array) -> None:
+        for variant in (1, 2):
+            self._base.offer(slots + variant * self._base.slots)
+
+    def relabel(self, window: Any) -> Any:
+        return window
+
+    def feedback(self, batch: Batch, update: Update) -> None:
+        """Nothing is learnt from updates."""
+
+    def state_dict(self) -> State:
+        return {}
+
+    def load_state_dict(self, state: State) -> None:
+        """Nothing to restore."""
 
 
 def amounts(trajectory: Trajectory, number: int) -> list[tuple[float, float, Any]]:

@@ -6,6 +6,7 @@ import threading
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
+from torch import Tensor, nn
 
 from rlk.hookspecs import hookimpl
 from rlk_testing.applies import applies
@@ -35,23 +36,26 @@ class ExtensionContract(ObserverChecks):
     Attributes:
         untraceable: a part of the reason that `compile` has for running updates with it eagerly;
             "" if it traces them.
+        differs_by_rank: attributes of it whose networks are meant to differ from rank to rank.
     """
 
     kind = "extensions"
     untraceable: ClassVar[str] = ""
+    differs_by_rank: ClassVar[tuple[str, ...]] = ()
 
     @applies(lambda suite: not hasattr(suite.record().load(), _OF_RANKS))
     def test_two_ranks_with_it_train_the_same_parameters(self) -> None:
         """The ranks are threads; without a plugin for ranks, each counts its own timesteps."""
         if hasattr(self.made(), _OF_RANKS):
             return  # made by a function, so that `applies` could not know
-        name, trained = self.entry().name, {}
+        name, trained, own = self.entry().name, {}, {}
 
         def train(rank: ThreadRank) -> None:
             with self.agent(plugins=(name, OnRank(rank))) as agent:
                 agent.learn(self.timesteps)
                 groups = agent.run.optimise.groups
                 trained[rank.rank] = {key: group.flat.clone() for key, group in groups.items()}
+                own[rank.rank] = self.parameters_of(agent.run.hooks.get(name))
 
         self.kernel()  # made once, and not by both at the same time
         try:
@@ -67,6 +71,25 @@ class ExtensionContract(ObserverChecks):
                 f"two ranks have different parameters of group {key!r}: what changes them must be "
                 "the same on all ranks (communicator.mean, communicator.agree)"
             )
+        for key, parameter in own[0].items():
+            assert parameter.equal(own[1].get(key, parameter)), (
+                f"its parameters {key} are not the same on two ranks, so each trains for something "
+                "else: begin with those of rank 0 (run.communicator.agree) and average their "
+                "gradients (run.communicator.mean). If they are meant to differ, name the network "
+                "in the suite's `differs_by_rank`"
+            )
+
+    def parameters_of(self, plugin: object) -> dict[str, Tensor]:
+        """Copies of the parameters of its own networks that must be the same on all ranks.
+
+        The networks are its attributes; a name is `attribute.parameter`.
+        """
+        return {
+            f"{attribute}.{name}": parameter.detach().clone()
+            for attribute, network in getattr(plugin, "__dict__", {}).items()
+            if isinstance(network, nn.Module) and attribute not in self.differs_by_rank
+            for name, parameter in network.named_parameters()
+        }
 
     @applies(lambda suite: any(may_have(suite, hook) for hook in _IN_UPDATES))
     def test_compile_traces_an_update_with_it_or_gives_the_reason_that_is_expected(self) -> None:

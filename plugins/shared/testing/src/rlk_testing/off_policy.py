@@ -220,12 +220,13 @@ class OffPolicyChecks(Contract):
 
     @applies(lambda suite: may_have(suite, "decorate") and hands_over_choosing(suite))
     def test_a_decorator_is_told_of_all_that_is_stored_whenever_it_joins(self) -> None:
+        told: dict[str, list[int]] = {}
         for joins in ("before the first step", "later", "after its state was loaded"):
             storage, trajectory = self.filled(0)
             decorator = Told()
             if joins == "before the first step":
                 storage.decorate(decorator)
-            for step in trajectory.steps(self.capacity // 4):
+            for step in trajectory.steps(self.capacity + 3):  # it is full, and begins again
                 storage.add(step)
             if joins == "later":
                 storage.decorate(decorator)
@@ -234,10 +235,15 @@ class OffPolicyChecks(Contract):
                 storage, _ = self.filled(0)
                 storage.decorate(decorator)
                 storage.load_state_dict(saved)
-            untold = sorted({*range(len(storage))} - decorator.slots)
+            told[joins] = decorator.slots
+            untold = sorted({*range(len(storage))} - {*decorator.slots})
             assert not untold, (
                 f"a decorator that joins {joins} is not told of the transitions in the slots "
                 f"{untold}: call its added (rlk.protocols.Decorator), or it never chooses them"
+            )
+            assert decorator.slots == told["before the first step"], (
+                f"a decorator that joins {joins} is told of slots in another order than that of "
+                "their age: call its added with those of the oldest step first"
             )
 
     def test_an_empty_replay_refuses_to_be_sampled(self) -> None:
@@ -256,13 +262,14 @@ class OffPolicyChecks(Contract):
 
 
 class Told:
-    """A decorator that takes the stage `choose`, and keeps the slots that it was told of."""
+    """A decorator that takes the stage `choose`, and keeps the slots as it was told of them."""
 
     def __init__(self) -> None:
-        self.slots: set[int] = set()
+        self.slots: list[int] = []
 
     def added(self, slots: Array) -> None:
-        self.slots.update(slots.tolist())
+        new = slots.tolist()
+        self.slots = [slot for slot in self.slots if slot not in new] + new
 
     def choose(self, n: int) -> tuple[Array, Array]:
         return np.full(n, max(self.slots)), np.ones(n, np.float32)
@@ -271,10 +278,10 @@ class Told:
         """It has no priorities to change."""
 
     def state_dict(self) -> State:
-        return {"slots": sorted(self.slots)}
+        return {"slots": self.slots}
 
     def load_state_dict(self, state: State) -> None:
-        self.slots = set(state["slots"])
+        self.slots = list(state["slots"])
 
 
 def hands_over_choosing(suite: Contract) -> bool:

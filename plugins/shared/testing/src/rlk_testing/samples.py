@@ -8,9 +8,16 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.vector.utils import concatenate, create_empty_array
 
-from rlk.spaces import map_observation
+from rlk.spaces import flat_space, map_observation
 from rlk_networks.observations import as_tensor
 
+#: A nested observation, of which a policy is given the flat space: its keys are `place`, `hand.at`.
+_NESTED = gym.spaces.Dict(
+    {
+        "place": gym.spaces.Box(-1.0, 1.0, (5,), np.float32),
+        "hand": gym.spaces.Dict({"at": gym.spaces.Discrete(3)}),
+    }
+)
 #: An observation space for every name that components declare.
 BY_NAME: dict[str, gym.Space[Any]] = {
     "Box": gym.spaces.Box(-1.0, 1.0, (5,), np.float32),
@@ -18,9 +25,7 @@ BY_NAME: dict[str, gym.Space[Any]] = {
     "MultiDiscrete": gym.spaces.MultiDiscrete([2, 3], start=[5, -1]),
     "MultiBinary": gym.spaces.MultiBinary(6),
     "Image": gym.spaces.Box(0, 255, (40, 44, 3), np.uint8),
-    "Dict": gym.spaces.Dict(
-        {"place": gym.spaces.Box(-1.0, 1.0, (5,), np.float32), "room": gym.spaces.Discrete(3)}
-    ),
+    "Dict": flat_space(_NESTED),
 }
 
 

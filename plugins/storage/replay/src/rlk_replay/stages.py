@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from rlk.component import STAGES
 from rlk.errors import RlkError
 from rlk.protocols import Decorator, State
@@ -71,7 +69,7 @@ class Stages:
                 each.load_state_dict(state[_name(each)])
         for each in self.decorators:
             if each in begin and len(self.base):
-                each.added(np.arange(len(self.base)))
+                each.added(self.base.oldest_first())
 
 
 def _name(decorator: Any) -> str:

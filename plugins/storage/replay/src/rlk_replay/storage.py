@@ -181,8 +181,9 @@ class Replay:
     def decorate(self, decorator: Decorator) -> None:
         """Hand over the stages that the decorator has methods for; call it after both were opened.
 
-        If transitions are stored already, its `added` is called with the slots of all. From then on
-        this storage calls its `added` and `feedback`, and saves its state with its own.
+        If transitions are stored already, its `added` is called with the slots of all, the oldest
+        first. From then on this storage calls its `added` and `feedback`, and saves its state with
+        its own.
 
         Raises:
             RlkError: if it has no stage, or one that another decorator took.
@@ -191,7 +192,7 @@ class Replay:
         self.variants = max(self.variants, int(getattr(decorator, "variants", 1)))
         self._plain = self._plain and stages == ["choose"] and self.variants == 1
         if len(self):
-            decorator.added(np.arange(len(self)))
+            decorator.added(self.oldest_first())
 
     def batch(
         self, window: Window, reward: Array, discount: Array, steps: Array | None = None
@@ -256,6 +257,12 @@ class Replay:
         `number % slots` is the slot again: so a number tells whether a slot was overwritten since.
         """
         found: Array = self._ring.time_of(slot) * self._n_envs + slot % self._n_envs
+        return found
+
+    def oldest_first(self) -> Array:
+        """The slots of all transitions stored, int64 [len], in the order of their numbers."""
+        slots = np.arange(len(self))
+        found: Array = slots[np.argsort(self.number(slots))]
         return found
 
     def observation_after(self, slot: Array, key: str | None = None) -> Array:
