@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import threading
 import tracemalloc
+import weakref
+from collections import deque
 
 import gymnasium as gym
 import numpy as np
@@ -15,12 +18,18 @@ from gymnasium.utils import EzPickle
 from rlk.running.fingerprint import SAMPLED_BYTES, fingerprint
 
 
+class Items(list):
+    """A derived list."""
+
+
 class Holder(gym.Env, EzPickle):
     """It pickles only how it was made, and holds what cannot be pickled."""
 
     def __init__(self):
         EzPickle.__init__(self)
-        self.lock, self.reward = threading.Lock(), lambda: 0.0
+        parts = [0.0]
+        self.lock, self.log, self.reward = threading.Lock(), logging.getLogger(), lambda: sum(parts)
+        self.body, self.items = deque([1, 2]), Items([1, 2])
         self.grid = {(row, column): [0] for row in range(3) for column in range(3)}
         self.generator, self.random = np.random.default_rng(1), random.Random(1)
         self.torch_generator = torch.Generator()
@@ -32,6 +41,9 @@ class Holder(gym.Env, EzPickle):
 
 CHANGES = {
     "an attribute": lambda holder: setattr(holder, "steps", 1),
+    "a deque": lambda holder: holder.body.rotate(1),
+    "a derived list": lambda holder: holder.items.__setitem__(0, 5),
+    "what a function encloses": lambda holder: holder.reward.__closure__[0].cell_contents.append(1),
     "a nested list": lambda holder: holder.grid[1, 1].append(2),
     "an array": lambda holder: holder.array.T.__setitem__((1, 2), 3.0),
     "an array of objects": lambda holder: holder.objects.__setitem__(0, 2),
@@ -68,8 +80,32 @@ def test_a_large_array_is_not_copied():
     assert fingerprint(array) != before
 
 
-def test_what_is_nested_too_deep_has_none():
-    nested: list = []
+@pytest.mark.parametrize("kind", [np.uint8, np.float32, np.float64])
+def test_of_a_large_array_every_part_of_a_number_is_among_the_bytes_that_count(kind):
+    array = np.zeros((512, 512), kind)
+    before = fingerprint(array)
+    array += 1
+    assert fingerprint(array) != before
+
+
+class Raises:
+    """As a handle of a simulator that is not connected."""
+
+    @property
+    def __dict__(self):
+        raise RuntimeError("not connected")
+
+
+def nested():
+    found = []
     for _ in range(100_000):
-        nested = [nested]
-    assert fingerprint(nested) is None
+        found = [found]
+    return found
+
+
+UNSEEN = [nested, Raises, lambda: weakref.proxy(set()), lambda: (i for i in range(3))]
+
+
+@pytest.mark.parametrize("make", UNSEEN)
+def test_what_cannot_be_looked_into_has_none(make):
+    assert fingerprint([make()]) is None

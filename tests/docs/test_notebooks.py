@@ -10,7 +10,7 @@ import pytest
 from rlk_testing.contract import run_python
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "notebooks.md"
-CELLS = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+CELLS = re.findall(r"```i?python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
 #: In a process of its own, because the first cell closes all agents.
 AGAIN = """
 import rlk
@@ -38,3 +38,7 @@ def test_the_cells_of_the_page_run_in_one_notebook(cells, agents, told, tmp_path
 
 def test_all_cells_of_the_page_are_tested():
     assert len(CELLS) == 4
+
+
+def test_the_first_cell_shows_the_semicolon_that_the_page_explains():
+    assert CELLS[0].rstrip().endswith(";")

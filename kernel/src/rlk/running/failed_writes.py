@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 import attrs
 
 from rlk.errors import RlkError
+from rlk.terminal import output_is_unread
 
 
 @attrs.define
@@ -50,9 +51,9 @@ class FailedWrites:
         """Remember that a write failed; the first of several in a row is printed.
 
         Raises:
-            BrokenPipeError: if it is one: the reader of the output wants no more (`| head`).
+            BrokenPipeError: if it is one of the output, whose reader wants no more (`| head`).
         """
-        if isinstance(error, BrokenPipeError):
+        if output_is_unread(error):
             raise error
         before, reason = self._by_writer.get(writer, _Failure()), str(error)
         if not before.goes_on:

@@ -7,7 +7,10 @@ objects are pickled into a hash.
 from __future__ import annotations
 
 import hashlib
+import logging
 import pickle
+import threading
+from collections import deque
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -16,23 +19,23 @@ import torch
 
 #: Of a larger array, about as many bytes count, from beginning to end at equal distances.
 SAMPLED_BYTES = 1 << 16
-#: What is never changed in place, or is too large to look into: only which one it is counts.
-_BY_IDENTITY = (type, FunctionType, ModuleType)
+#: Which one it is counts, and nothing of what it holds.
+_BY_IDENTITY = (type, ModuleType, logging.Logger, type(threading.Lock()), type(threading.RLock()))
 
 
 def fingerprint(objects: Any) -> bytes | None:
     """The summary of everything that can be reached through the attributes of these objects.
 
-    What a C library keeps to itself does not count, and neither do all bytes of an array of more
-    than `SAMPLED_BYTES`.
+    Of an array of more than `SAMPLED_BYTES`, not all bytes count.
 
     Returns:
-        16 bytes; None if the objects are nested too deep.
+        16 bytes; None if that cannot be found out: what a C library or a generator keeps to itself
+        is not seen, nor what is nested too deep or raises an exception when it is looked at.
     """
     summary = _Summary()
     try:
         _Pickler(summary).dump(objects)
-    except RecursionError:
+    except Exception:
         return None
     return summary.hash.digest()
 
@@ -49,7 +52,8 @@ class _Summary:
 
     def write_array(self, buffer: pickle.PickleBuffer) -> None:
         with buffer.raw() as raw:
-            step = max(1, raw.nbytes // SAMPLED_BYTES)
+            # An odd distance: an even one could meet the same byte of every number.
+            step = (raw.nbytes // SAMPLED_BYTES) | 1
             self.hash.update(raw if step == 1 else np.asarray(raw)[::step].tobytes())
 
 
@@ -63,15 +67,19 @@ class _Pickler(pickle.Pickler):
         super().__init__(summary, protocol=5, buffer_callback=summary.write_array)
 
     def reducer_override(self, one: Any) -> Any:
-        if one is int or isinstance(one, np.ndarray):
+        if one is int or type(one) is np.ndarray:
             return NotImplemented  # as usual; an array goes to `write_array` without a copy
         if isinstance(one, _BY_IDENTITY):
             return int, (id(one),)
-        attributes = getattr(one, "__dict__", None)
-        try:
-            # torch pickles the address of a tensor's memory, too.
-            is_tensor = isinstance(one, torch.Tensor)
-            reduced = one.detach().cpu().numpy() if is_tensor else one.__reduce_ex__(5)
-            return int, (id(type(one)),), (attributes, reduced)
-        except Exception:  # a lock, a window, a handle of a C library
-            return int, (id(one),), (attributes,)
+        if isinstance(one, FunctionType):
+            return int, (id(one),), [cell.cell_contents for cell in one.__closure__ or ()]
+        return int, (id(type(one)),), (getattr(one, "__dict__", None), _reduced(one))
+
+
+def _reduced(one: Any) -> Any:
+    """What an object holds besides its attributes."""
+    if isinstance(one, list | deque):  # they reduce to iterators, which hold no items
+        return list(one)
+    if isinstance(one, torch.Tensor):  # it reduces to the address of its memory, too
+        return one.detach().cpu().numpy()
+    return one.__reduce_ex__(5)

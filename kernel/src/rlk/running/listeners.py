@@ -11,6 +11,7 @@ from rlk.errors import RlkError
 from rlk.registry.answers import check_answer
 from rlk.registry.hooks import LIFECYCLE
 from rlk.running.rows import giving_numbers
+from rlk.terminal import output_is_unread
 
 if TYPE_CHECKING:
     from rlk.registry.hooks import Hooks, Listener
@@ -83,7 +84,7 @@ def _guarded(
         try:
             answer = listen(**arguments)
         except OSError as error:
-            if hook in _CANNOT and not isinstance(error, BrokenPipeError):
+            if hook in _CANNOT and not output_is_unread(error):
                 raise RlkError(
                     f"plugin {name!r} cannot {_CANNOT[hook]}: {error}. To do without it, do not "
                     f"pass it; for an installed one: --plugin no:{name}"

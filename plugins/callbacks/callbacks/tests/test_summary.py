@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -112,6 +113,18 @@ class Closed(io.StringIO):
         return super().write(text)
 
 
+class Unread(Closed):
+    """A standard output whose reader is gone from the nth line on."""
+
+    def __init__(self, lines: int) -> None:
+        super().__init__(BrokenPipeError(32, "Broken pipe"), lines)
+        self.reader, self.writer = os.pipe()
+        os.close(self.reader)
+
+    def fileno(self) -> int:
+        return self.writer
+
+
 @pytest.mark.parametrize("lines", [0, 10])
 def test_where_nobody_reads_the_output_the_end_of_training_is_told_as_an_error(
     tmp_path: Path,
@@ -120,7 +133,7 @@ def test_where_nobody_reads_the_output_the_end_of_training_is_told_as_an_error(
     lines: int,
 ) -> None:
     out = str(tmp_path / "run")
-    monkeypatch.setattr(sys, "stdout", Closed(BrokenPipeError(32, "Broken pipe"), lines))
+    monkeypatch.setattr(sys, "stdout", Unread(lines))
     how = {"env": "CartPole-v1", "out": out, "verbose": 1, "n_steps": 8, "log_interval": 1}
     with rlk.make("a2c", **how) as agent, pytest.raises(BrokenPipeError):
         agent.learn(800)
@@ -129,6 +142,25 @@ def test_where_nobody_reads_the_output_the_end_of_training_is_told_as_an_error(
     assert told.startswith(began), told
     assert (f"continue with: rlk resume {out}\n" in told) == (agent.num_timesteps > 0)
     assert (agent.num_timesteps > 0) == (lines > 0)
+
+
+class Disconnected:
+    """A plugin that has lost the pipe to a program of its own."""
+
+    @hookimpl
+    def rlk_write_row(self, run: Any, row: Any) -> None:
+        raise BrokenPipeError(32, "no connection to the tracker")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it cannot be asked who reads")
+def test_a_plugin_that_has_lost_a_pipe_of_its_own_does_not_end_training(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    how = {"env": "CartPole-v1", "verbose": 1, "n_steps": 8, "plugins": [Disconnected()]}
+    told = r"Disconnected-0, 1 time.*no connection to the tracker"
+    with rlk.make("a2c", **how) as agent, pytest.raises(RlkError, match=told):
+        agent.learn(16)
+    assert "the reader of the output is gone" not in capsys.readouterr().err
 
 
 def test_an_output_on_a_full_disk_ends_no_training(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -183,6 +183,7 @@ def test_a_program_may_empty_and_replace_the_buffer_of_episodes(counting: Any) -
     model = small(counting, stats_window_size=7).learn(16, Consuming())
     assert Consuming.lengths == [3] * 5 and model.ep_info_buffer.maxlen == 7
     own = model.ep_info_buffer = deque([{"r": 9.0, "l": 9}], maxlen=2)
+    model.set_env(counting())
     model.learn(8, reset_num_timesteps=False)
     assert model.ep_info_buffer is own and [one["l"] for one in own] == [3, 3]
 

@@ -19,7 +19,7 @@ from rlk.planning.to_pass_again import to_pass_again
 from rlk.running import saved_files
 from rlk.running.run_folder import as_typed
 from rlk.spaces import sees_images
-from rlk.terminal import is_terminal
+from rlk.terminal import is_terminal, output_is_unread
 from rlk_callbacks.stop import is_numbered
 from rlk_evaluate.number_text import significant
 from rlk_model_files.locate import checkpoints
@@ -65,7 +65,7 @@ class Summary:
     @hookimpl(trylast=True)
     def rlk_training_end(self, run: Run, reason: str | None, failure: BaseException | None) -> None:
         interrupted = isinstance(failure, KeyboardInterrupt)
-        unread = isinstance(failure, BrokenPipeError)
+        unread = output_is_unread(failure)
         if (failure is not None and not interrupted and not unread) or not _prints(run):
             return  # the error itself is printed
         seconds, steps = time.monotonic() - self._began, run.timesteps - self._from

@@ -133,7 +133,6 @@ class BaseAlgorithm(BaseRLModel):
         with refused():
             env = turned_to(self.observation_space, monitored(env))
         super().set_env(env)
-        latest_episodes.begin(self)
 
     def set_random_seed(self, seed: int | None = None) -> None:
         """As in `BaseRLModel`."""
