@@ -83,18 +83,23 @@ def test_the_best_model_of_an_earlier_call_of_learn_stays_though_its_timestep_is
     assert best_timesteps(tmp_path) == 12
 
 
+def is_full(monkeypatch: pytest.MonkeyPatch, *times: bool) -> None:
+    """Let the disk be full, or not, each time that a model is saved; afterwards it is not."""
+    save, left = saved_files.save, list(times)
+
+    def sometimes(*given: Any) -> Path:
+        if left and left.pop(0):
+            raise OSError(28, "No space left on device")
+        return save(*given)
+
+    monkeypatch.setattr(saved_files, "save", sometimes)
+
+
 def test_where_the_best_model_could_not_be_written_the_next_one_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scripted(monkeypatch, 5.0, 3.0)
-    save, errors = saved_files.save, [OSError(28, "No space left on device")]
-
-    def full_at_first(*given: Any) -> Path:
-        if errors:
-            raise errors.pop()
-        return save(*given)
-
-    monkeypatch.setattr(saved_files, "save", full_at_first)
+    is_full(monkeypatch, True)
     with (
         made("evaluation:every=4", "no:checkpoint", out=tmp_path) as agent,
         pytest.raises(RlkError, match=r"best_model, 1 time: .*No space"),
@@ -107,14 +112,7 @@ def test_a_best_model_that_cannot_be_written_again_is_announced_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     scripted(monkeypatch, 1.0, 2.0, 3.0)
-    save, full = saved_files.save, [True, False, True]
-
-    def sometimes_full(*given: Any) -> Path:
-        if full.pop(0):
-            raise OSError(28, "No space left on device")
-        return save(*given)
-
-    monkeypatch.setattr(saved_files, "save", sometimes_full)
+    is_full(monkeypatch, True, False, True)
     with (
         made("evaluation:every=4", "no:checkpoint", out=tmp_path) as agent,
         pytest.raises(RlkError, match=r"best_model, 2 times: .*No space"),
