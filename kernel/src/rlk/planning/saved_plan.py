@@ -16,7 +16,7 @@ from rlk.documents import json_text
 from rlk.planning.environment import EnvChoice
 from rlk.planning.lost_settings import lost_settings
 from rlk.planning.plan import SAVED, Plan
-from rlk.planning.present_components import present_components
+from rlk.planning.present_components import Present, present_components
 from rlk.planning.restored_components import (
     in_saved_order,
     passed_with_settings,
@@ -153,13 +153,11 @@ def spec_of(
     lost.refuse_missing_functions(now.given)
     if observers:
         lost.refuse_missing(now.given)
-    # What the user had left out does not come back by itself.
-    left_out = [f"no:{name}" for name in saved.refused if name in registries]
     given = {
         **lost.kept,
         **restore_environment(saved.env, env, changes, registries),
         "preset": "none",  # its values are among the settings
-        "plugins": [*left_out, *in_saved_order(present.components, plugins, registries)],
+        "plugins": _plugins(saved, present, registries),
     }
     absent = (*_spaces_alone(env), *present.absent)
     before = attrs.evolve(
@@ -198,6 +196,12 @@ def _settings(
         if saved.name not in without:
             given |= {f"{saved.prefix}{key}": value for key, value in saved.settings.items()}
     return given
+
+
+def _plugins(saved: SavedPlan, present: Present, registries: Registries) -> list[Any]:
+    """What is put in and what is left out, as the user of the saved plan had typed it."""
+    left_out = [f"no:{name}" for name in saved.refused if name in registries]
+    return [*left_out, *in_saved_order(present.components, present.plugins, registries)]
 
 
 def _origins(components: Iterable[SavedComponent], plugins: tuple[Any, ...]) -> dict[str, str]:
