@@ -22,7 +22,7 @@ def test_every_hook_that_takes_answers_says_which():
 @pytest.mark.parametrize("hook", OF_HOOKS)
 def test_what_no_hook_takes_is_refused_with_what_it_is_to_be(hook):
     with pytest.raises(BrokenPlugin) as caught:
-        check_answer(hook, object(), ["mine"])
+        check_answer(hook, object(), "mine")
     assert str(caught.value).startswith(f"plugin 'mine' answered {hook} with <object object at")
     assert str(caught.value).endswith(f"It must return {OF_HOOKS[hook].words}, or None.")
 
@@ -40,59 +40,60 @@ def test_what_a_run_cannot_be_built_of_is_refused_with_whose_method_gave_it(meth
 def test_a_class_in_the_place_of_one_of_it_is_refused():
     from rlk_testing.stand_ins import StandInStorage
 
-    check_answer("rlk_make_storage", StandInStorage(), ["mine"])
+    check_answer("rlk_make_storage", StandInStorage(), "mine")
     with pytest.raises(BrokenPlugin, match=r"Make one of the class: StandInStorage\(…\)\.$"):
-        check_answer("rlk_make_storage", StandInStorage, ["mine"])
+        check_answer("rlk_make_storage", StandInStorage, "mine")
 
 
 def test_true_is_no_exit_code_and_no_reason_to_stop():
     for hook in ("rlk_take_over", "rlk_should_stop"):
         with pytest.raises(BrokenPlugin, match="with True"):
-            check_answer(hook, True, ["mine"])
+            check_answer(hook, True, "mine")
 
 
 def test_a_plan_is_not_forbidden_by_an_empty_sentence():
     with pytest.raises(BrokenPlugin, match=r"plugin 'mine' answered rlk_check_plan with ''\."):
-        check_answer("rlk_check_plan", "", ["mine"])
+        check_answer("rlk_check_plan", "", "mine")
 
 
 def test_a_state_that_no_file_holds_is_refused_before_a_serializer_meets_it():
-    check_answer("rlk_save", {"seen": {"1": 2}}, ["mine"])
-    check_answer("rlk_save", {"seen": [torch.ones(1), (None, {"a": "b"})]}, ["mine"])
-    check_answer("rlk_save", {"seen": np.ones(2, np.int8)}, ["mine"])
+    check_answer("rlk_save", {"seen": {"1": 2}}, "mine")
+    check_answer("rlk_save", {"seen": [torch.ones(1), (None, {"a": "b"})]}, "mine")
+    check_answer("rlk_save", {"seen": np.ones(2, np.int8)}, "mine")
     dates, texts = np.array(["2026-11-27"], "datetime64[D]"), np.array(["a"])
     wrong = ({1: 2}, {"seen": {1: 2}}, {"seen": [{3}]}, {"seen": object()})
     for state in (*wrong, {"seen": dates}, {"seen": texts}, {"seen": np.array([None])}):
         with pytest.raises(BrokenPlugin, match="a dict, by texts"):
-            check_answer("rlk_save", state, ["mine"])
+            check_answer("rlk_save", state, "mine")
 
 
 def test_a_module_that_has_what_it_takes_needs_no_base_class():
-    check_answer("rlk_make_policy", nn.Linear(1, 1), ["mine"])
+    check_answer("rlk_make_policy", nn.Linear(1, 1), "mine")
 
     class Sum:
         def mean(self, tensor): ...
         def agree(self, value): ...
         def gather(self, value): ...
 
-    check_answer("rlk_make_communicator", Sum(), ["mine"])
+    check_answer("rlk_make_communicator", Sum(), "mine")
 
 
-def test_of_several_plugins_those_who_may_have_answered_are_named():
-    class Declines:
+def test_of_several_plugins_the_one_with_the_wrong_answer_is_named():
+    class Takes:
+        def __init__(self, answer):
+            self.answer = answer
+
         @hookimpl
         def rlk_take_over(self, plan):
-            return None
-
-    class Answers:
-        @hookimpl
-        def rlk_take_over(self, plan):
-            return "later"
+            return self.answer
 
     hooks = Hooks()
-    hooks.activate(Declines(), "declines")
-    hooks.activate(Answers(), "answers")
-    with pytest.raises(BrokenPlugin, match="'declines' or 'answers' answered rlk_take_over"):
+    hooks.activate(Takes(None), "declines")
+    hooks.activate(Takes("later"), "answers")
+    hooks.activate(Takes("never"), "is not asked")
+    with pytest.raises(
+        BrokenPlugin, match=r"^plugin 'answers' answered rlk_take_over with 'later'"
+    ):
         hooks.first("rlk_take_over", plan=None)
 
 

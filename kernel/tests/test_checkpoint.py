@@ -192,6 +192,20 @@ def test_a_state_of_another_component_is_refused_by_what_it_lacks(make):
         checkpoint.restore(run, state)
 
 
+def test_a_component_that_says_itself_what_a_state_lacks_is_not_said_over(make):
+    def load(saved):
+        try:
+            saved["velocity"]
+        except KeyError as error:
+            raise BadFile("its state has no velocity") from error
+
+    state = checkpoint.run_state(make().learn(16).run)
+    run = make().run
+    run.algorithm.load_state_dict = load
+    with pytest.raises(BadFile, match=r"^its state has no velocity$"):
+        checkpoint.restore(run, state)
+
+
 def test_plugins_are_given_what_they_saved_and_others_nothing(make):
     class Silent:
         @hookimpl

@@ -79,9 +79,9 @@ def test_any_other_value_is_passed_again(kernel, planned, key, value):
 
 
 def test_a_program_passes_all_of_it_as_keywords():
-    plugins = ["--plugin", "./a.py:X", "--plugin", "b:Y"]
-    changes = ["--set", "policy=./n.py:Net", "--set", 'csv.files=["a", "b"]']
-    again = ToPassAgain(["--env", "m:Maze", *plugins, *changes], ["plugins=[…]", "noise=Mine"])
+    plugins = [("--plugin", "./a.py:X"), ("--plugin", "b:Y")]
+    changes = [("--set", "policy=./n.py:Net"), ("--set", 'csv.files=["a", "b"]')]
+    again = ToPassAgain([("--env", "m:Maze"), *plugins, *changes], ["plugins=[…]", "noise=Mine"])
     assert again.keywords == [
         "env='m:Maze'",
         "policy='./n.py:Net'",

@@ -4,7 +4,7 @@ import pytest
 from torch import nn
 
 from rlk import hookimpl
-from rlk.errors import RlkError
+from rlk.errors import BrokenPlugin, RlkError
 from rlk.records import Loss, Update
 from rlk.running.modes import Modes
 
@@ -57,6 +57,19 @@ def test_a_wrapper_of_the_collector_that_forgets_its_answer_is_an_error(make):
 
     with pytest.raises(RlkError, match=r"rlk_wrap_collector put around it, returned None"):
         make(Forgets()).learn(8)
+
+
+def test_what_is_refused_while_a_run_trains_has_the_exit_code_of_a_failed_run(make):
+    class Forgets:
+        @hookimpl
+        def rlk_should_stop(self, run):
+            return run.clock.iterations
+
+    hears = Hears()
+    with pytest.raises(BrokenPlugin) as raised:
+        make(Forgets(), hears).learn(8)
+    assert raised.value.exit_code == 1 and BrokenPlugin("").exit_code == 2
+    assert hears.failures == [raised.value]
 
 
 @pytest.mark.parametrize(

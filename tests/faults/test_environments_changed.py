@@ -13,6 +13,7 @@ from rlk.errors import PlanError
 from rlk.hookspecs import hookimpl
 from rlk_dummy import DummyVecEnv
 from rlk_evaluate.evaluate import evaluate_agent
+from rlk_subprocess.vec_env import SubprocVecEnv
 
 
 class Tape(gym.Env):
@@ -216,12 +217,14 @@ def owned(kind):
     env = Tape()
     if kind == "one":
         return env, lambda: env.step(0)
-    vector = DummyVecEnv([lambda: env, Tape])
+    makers = [lambda: env, Tape]
+    workers = kind == "workers"
+    vector = SubprocVecEnv(makers, start_method="fork") if workers else DummyVecEnv(makers)
     return vector, lambda: vector.step(np.zeros(2, np.int64))
 
 
 @pytest.mark.parametrize("manual", [0, 1, 2])
-@pytest.mark.parametrize("kind", ["one", "vector"])
+@pytest.mark.parametrize("kind", ["one", "vector", "workers"])
 def test_owners_may_step_what_they_passed(kind, manual):
     watch = Steps()
     env, step = owned(kind)

@@ -15,7 +15,7 @@ from rlk.running import access, checkpoint, saved_files
 from rlk.running.acting import Acting
 from rlk.running.build import build
 from rlk.running.callbacks import listening
-from rlk.running.change_env import change_env, spec_with
+from rlk.running.change_env import change_env
 from rlk.running.lent_env import LentEnv, PassedEnvWatch, lent
 from rlk.running.made_agents import remember
 from rlk.running.named_parameters import parameters_in, parameters_of, put_parameters
@@ -258,10 +258,7 @@ class Agent:
         if env is not None and env is self._lent:
             self.run.collector.forget()
             return
-        spec = spec_with(env, self.spec, self.plan)
-        close_the_old_one = change_env(self.run, spec)
-        self.spec = spec
-        close_the_old_one()
+        change_env(self.run, env)
 
     def set_random_seed(self, seed: int | None) -> None:
         """Restart all random streams from this seed.

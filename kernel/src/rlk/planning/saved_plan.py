@@ -200,13 +200,8 @@ def _settings(
 
 def _plugins(saved: SavedPlan, present: Present, registries: Registries) -> list[Any]:
     """What is put in and what is left out, as the user of the saved plan had typed it."""
-    put_in = in_saved_order(present.components, present.plugins, registries)
-    return [*_left_out(saved, registries), *put_in]
-
-
-def _left_out(saved: SavedPlan, registries: Registries) -> list[str]:
-    """The components that the user had left out, so that they do not come back by themselves."""
-    return [f"no:{name}" for name in saved.refused if name in registries]
+    left_out = [f"no:{name}" for name in saved.refused if name in registries]
+    return [*left_out, *in_saved_order(present.components, present.plugins, registries)]
 
 
 def _origins(components: Iterable[SavedComponent], plugins: tuple[Any, ...]) -> dict[str, str]:

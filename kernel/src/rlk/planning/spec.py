@@ -70,16 +70,6 @@ class RunSpec:
             rank = Rank.FILE if origin else Rank.USER
             yield key, Setting(value, origin or CALLER, rank)
 
-    def without(self, *keys: str) -> RunSpec:
-        """This spec with these keys left open."""
-        given = {key: value for key, value in self.given.items() if key not in keys}
-        return attrs.evolve(self, given=given)
-
-    def without_environment(self) -> RunSpec:
-        """This spec with the environment and its keywords left open."""
-        keywords = [key for key in self.given if key.startswith(ENV_PREFIX)]
-        return self.without("env", *keywords)
-
 
 @attrs.frozen
 class Patch:

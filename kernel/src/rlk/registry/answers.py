@@ -5,10 +5,10 @@ None of these checks happens in a step or an update.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from rlk.errors import BrokenPlugin, either
+from rlk.errors import BrokenPlugin
 
 
 class Accepted(NamedTuple):
@@ -18,13 +18,13 @@ class Accepted(NamedTuple):
     fits: Callable[[Any], bool]
 
 
-def check_answer(hook: str, answer: Any, plugins: Sequence[str]) -> None:
+def check_answer(hook: str, answer: Any, plugin: str) -> None:
     """Check an answer that is not None.
 
     Args:
         hook: the name of the hook.
         answer: the answer.
-        plugins: the plugins, one of which gave it.
+        plugin: the name of the plugin that gave it.
 
     Raises:
         BrokenPlugin: if the hook does not accept it.
@@ -32,7 +32,7 @@ def check_answer(hook: str, answer: Any, plugins: Sequence[str]) -> None:
     accepted = OF_HOOKS.get(hook)
     if accepted is not None and not accepted.fits(answer):
         raise BrokenPlugin(
-            f"plugin {either(plugins)} answered {hook} with {answer!r:.80}. It must return "
+            f"plugin {plugin!r} answered {hook} with {answer!r:.80}. It must return "
             f"{accepted.words}, or None.{_make_one(answer)}"
         )
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import contextlib
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import pluggy
 
-from rlk.errors import BrokenPlugin, PlanError, RlkError, UnknownName, either
+from rlk.errors import BrokenPlugin, PlanError, RlkError, UnknownName
 from rlk.hookspecs import Specs, is_lifecycle
 from rlk.registry.answers import check_answer
 from rlk.registry.implementations import HOOKS, SEE, fault
@@ -121,18 +121,18 @@ class Hooks:
         return [one.plugin for one in self._active.values()]
 
     def first(self, hook: str, **arguments: Any) -> Any:
-        """The first answer to a firstresult hook, or None; those after it are not asked.
+        """The first answer in the order of `listeners`, or None; those after it are not asked.
 
         Raises:
             BrokenPlugin: for an answer that the hook does not accept.
         """
-        caller = getattr(self._manager.hook, hook)
-        plugins = [one.plugin_name for one in caller.get_hookimpls()]
-        with _naming(plugins, hook):
-            answer = caller(**arguments)
-        if answer is not None:
-            check_answer(hook, answer, plugins)
-        return answer
+        for name, function in self.listeners(hook):
+            with _naming(name, hook):
+                answer = function(**arguments)
+            if answer is not None:
+                check_answer(hook, answer, name)
+                return answer
+        return None
 
     def only(self, hook: str, **arguments: Any) -> Any:
         """The answer to a firstresult hook that one plugin may answer, or None.
@@ -148,12 +148,12 @@ class Hooks:
             answers: dict[str, Any] = {}
             with contextlib.ExitStack() as opened:
                 for one in together:
-                    with _naming([one.plugin_name], hook):
+                    with _naming(one.plugin_name, hook):
                         answer = _by_keyword(one.function, one.argnames)(**arguments)
                     if answer is not None:
                         if hasattr(answer, "close"):
                             opened.callback(answer.close)
-                        check_answer(hook, answer, [one.plugin_name])
+                        check_answer(hook, answer, one.plugin_name)
                         answers[one.plugin_name] = answer
                 if len(answers) > 1:
                     raise self._several(hook, answers)
@@ -179,11 +179,11 @@ class Hooks:
         """
         found = []
         for name, function in self.listeners(hook):
-            with _naming([name], hook):
+            with _naming(name, hook):
                 answer = function(**arguments)
             for one in answer if type(answer) is list else [answer]:
                 if one is not None:
-                    check_answer(hook, one, [name])
+                    check_answer(hook, one, name)
                     found.append((name, one))
         return found
 
@@ -225,15 +225,15 @@ class Hooks:
 
 
 @contextlib.contextmanager
-def _naming(plugins: Sequence[str], hook: str) -> Iterator[None]:
-    """Let an exception name the plugins, one of which raised it in that hook, in its first note."""
+def _naming(plugin: str, hook: str) -> Iterator[None]:
+    """Let an exception name the plugin that raised it in that hook, in its first note."""
     try:
         yield
     except RlkError:
         raise
     except Exception as error:
         if not getattr(error, "__notes__", None):  # a component that the plugin makes comes first
-            error.add_note(f"plugin {either(plugins)} raised this, in {hook}")
+            error.add_note(f"plugin {plugin!r} raised this, in {hook}")
         raise
 
 

@@ -2,53 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import attrs
-
 from rlk.errors import PlanError
-from rlk.planning.environment import EnvChoice, choose_environment
-from rlk.planning.other_environment import check_same_spaces
-from rlk.planning.resolve import resolve
-from rlk.planning.spec import make_spec
+from rlk.planning.conflicts import conflicts
+from rlk.planning.other_environment import in_other_environment
 from rlk.running.vec_env import make_vec_env, metrics_of
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
-    from rlk.planning.spec import RunSpec
     from rlk.running.run import Run
 
 
-def spec_with(env: Any, spec: RunSpec, plan: Plan) -> RunSpec:
-    """The spec of a plan with another environment.
+def change_env(run: Run, asked: Any) -> None:
+    """Continue, from a reset, in another environment, inside the same wrappers.
 
-    Keywords (`env.gravity`) are kept for an environment of the same name.
-    """
-    keeps = choose_environment(env, plan.kernel.registries, {}).takes_keywords_of(plan.env.name)
-    before = spec if keeps else spec.without_environment()
-    return make_spec("", {"env": env}).over(before)
+    The old one is closed, unless the new one wraps it.
 
-
-def change_env(run: Run, spec: RunSpec) -> Callable[[], None]:
-    """Continue, from a reset, in the environment of another spec.
-
-    Returns:
-        What closes the old one, unless the new one wraps it: to be called last, as it may raise.
+    Args:
+        run: the run.
+        asked: the environment, as for `in_other_environment`.
 
     Raises:
         PlanError: if the new one does not fit; then nothing changes.
+        EnvironmentFailed: if the old one cannot be closed; the run has then moved.
     """
-    kernel = run.plan.kernel
-    _check_size(run.plan, choose_environment(spec.given["env"], kernel.registries, {}))
-    same_number = attrs.evolve(spec, given={**spec.given, "n_envs": run.n_envs})
-    plan = resolve(kernel, same_number)
-    spaces, expected = ((one.observation_space, one.action_space) for one in (plan, run.plan))
-    check_same_spaces(plan.env.name, spaces, expected)
     old_env, old_plan = run.env, run.plan
+    plan = in_other_environment(old_plan, asked)
+    _check_size(plan)
+    if problems := list(conflicts(plan)) or plan.hooks().all("rlk_check_plan", plan=plan):
+        raise PlanError("\n".join(problems))
     made = make_vec_env(plan, run.hooks, run.n_envs, training=True)
     is_shared = _share_environments(made, old_env)
-    run.env, run.plan = made, attrs.evolve(old_plan, env=plan.env)
+    run.env, run.plan = made, plan
     try:
         for ask_again in run.on_change_env:
             ask_again()
@@ -59,19 +45,18 @@ def change_env(run: Run, spec: RunSpec) -> Callable[[], None]:
         raise
     run.env_metrics = metrics_of(made)
     run.collector.forget()
-    return _close_nothing if is_shared else old_env.close
+    if not is_shared:
+        old_env.close()
 
 
-def _close_nothing() -> None:
-    """What closes an old environment that the new one wraps."""
-
-
-def _check_size(old: Plan, env: EnvChoice) -> None:
-    if env.size not in (None, old.n_envs):
+def _check_size(plan: Plan) -> None:
+    """PlanError if the environment was passed and is not as many as the plan's."""
+    env = plan.env
+    if env.size not in (None, plan.n_envs):
         raise PlanError(
             f"the new environment {env.name!r} was passed as an object and has n_envs={env.size}, "
-            f"but this agent steps n_envs={old.n_envs}: its storage is made for them. Pass a "
-            f"vector of {old.n_envs}, or what makes one environment (an id, a class, a function); "
+            f"but this agent steps n_envs={plan.n_envs}: its storage is made for them. Pass a "
+            f"vector of {plan.n_envs}, or what makes one environment (an id, a class, a function); "
             "or make an agent for it: save this one, and "
             f"rlk.load(path, env=…, n_envs={env.size})."
         )

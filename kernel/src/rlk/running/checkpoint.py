@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from rlk.abilities import AdoptsReplays, KeepsEnvironmentState, offers
 from rlk.errors import RlkError
 from rlk.planning.saved_plan import as_json
@@ -120,15 +122,13 @@ def _check_replay(run: Run) -> None:
 
 
 def _manifest(run: Run, *contents: Part) -> State:
-    plan = as_json(run.plan)
-    plan["run"]["seed"] = run.streams.seed
     dists = {(choice.dist, choice.version) for _, choice in run.plan.choices() if choice.version}
     return {
         "state_version": STATE_VERSION,
         "contents": list(contents),
         "timesteps": run.timesteps,
         "dists": dict(sorted(dists)),
-        "plan": plan,
+        "plan": as_json(attrs.evolve(run.plan, seed=run.streams.seed)),
     }
 
 

@@ -12,8 +12,6 @@ import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from rlk.running.access import check_environment, check_free, check_own
 from rlk.running.environment_states import environment_states
 from rlk.running.fingerprint import fingerprint
@@ -106,15 +104,15 @@ def lent(run: Run, before: LentEnv | None) -> LentEnv:
 class PassedEnvWatch:
     """Whether an environment that was passed to train in is where training left it.
 
-    What it holds is summed up at the end of every call of `learn` and again at the start of the
-    next; of environments elsewhere, such as in workers, the states are compared. An environment of
-    which neither is known starts new episodes with every call. An environment that the run made
+    A summary of what it holds, from the end of a call of `learn`, is compared with one from the
+    start of the next. Of environments elsewhere, such as in workers, it is a summary of their
+    states. If there is none, every call starts new episodes. An environment that the run made
     itself can only be reached through `LentEnv`, so nothing is compared.
     """
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._left: Any = None
+        self._left: bytes | None = None
 
     @contextlib.contextmanager
     def compared(self) -> Iterator[None]:
@@ -133,28 +131,14 @@ class PassedEnvWatch:
         left, self._left = self._left, None
         if not self._is_passed():
             return
-        if left is None or not same(left, self._held()):
+        if left is None or left != self._held():
             self._run.collector.forget()
 
-    def _held(self) -> Any:
-        """What the environments hold, to compare: None if that cannot be found out."""
+    def _held(self) -> bytes | None:
+        """The summary of what the environments hold; None if that cannot be found out."""
         here = getattr(self._run.env, "envs", None)
-        return environment_states(self._run.env) if here is None else fingerprint(here)
+        held = environment_states(self._run.env) if here is None else here
+        return None if held is None else fingerprint(held)
 
     def _is_passed(self) -> bool:
         return self._run.plan.env.is_finished
-
-
-def same(one: Any, other: Any) -> bool:
-    """Whether two states are equal, bit for bit."""
-    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-        return (one.dtype, one.shape) == (other.dtype, other.shape) and (
-            one.tobytes() == other.tobytes()
-        )
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, (list, tuple)):
-        return len(one) == len(other) and all(map(same, one, other))
-    return bool(one == other) or (one != one and other != other)  # NaN is equal to nothing

@@ -95,7 +95,7 @@ def _guarded(
         if failed and not writes_later.has_unwritten(arguments["run"]):
             failed_writes.recovered(name)
         if answer is not None:
-            check_answer(hook, answer, [name])
+            check_answer(hook, answer, name)
         return answer
 
     return listens

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
+import attrs
+
 from rlk.files import write_text
 from rlk.hookspecs import hookimpl
 from rlk.planning.saved_plan import PLAN, as_json, plan_text
@@ -32,9 +34,8 @@ class _PlanFile:
         path = run.out / PLAN
         if run.communicator.rank != 0 or path.exists():
             return
-        plan = as_json(run.plan)
-        plan["run"]["seed"] = run.streams.seed
-        write_text(path, plan_text(plan))
+        plan = attrs.evolve(run.plan, seed=run.streams.seed)
+        write_text(path, plan_text(as_json(plan)))
         # First of all, so that it is called after what else is closed.
         run.on_close.insert(0, lambda: _remove_unbegun(run))
 

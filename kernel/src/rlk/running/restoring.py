@@ -33,14 +33,15 @@ def restoring(title: str) -> Iterator[None]:
     """Turn errors of a part that loads its state into a BadFile."""
     what = f"the saved state of {title} cannot be restored"
     try:
-        with bad_if_it_fails(what):
-            yield
-    except BadFile as error:
-        if not isinstance(error.__cause__, KeyError):
-            raise
-        raise BadFile(
-            f"{what}: it holds no {error.__cause__}. It was saved by another component, or by "
-            "another version of this one."
-        ) from error.__cause__
+        yield
+    except BadFile:
+        raise
     except RlkError as error:
         raise BadFile(f"{what}: {error}") from error
+    except KeyError as error:
+        raise BadFile(
+            f"{what}: it holds no {error}. It was saved by another component, or by another "
+            "version of this one."
+        ) from error
+    except Exception as error:
+        raise BadFile(f"{what}: {described(error)}.") from error

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rlk.errors import NotFinite, RlkError
+from rlk.errors import NotFinite, PlanError, RlkError
 from rlk.records import Update
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ def train(run: Run, total_timesteps: int) -> str | None:
         if run.metrics.has_news():
             run.log()
     except BaseException as error:
+        if isinstance(error, PlanError):
+            error.exit_code = RlkError.exit_code  # planning is over: this run has failed
         run.end("an error", error)
         run.metrics.row_asked = False  # a checkpoint asks again; another call of learn does not
         raise

@@ -65,7 +65,9 @@ def test_the_python_code_that_continues_a_stopped_run_works_as_it_is_printed(
         """An environment that only a program can pass."""
 
     out = tmp_path / "run"
-    agent = rlk.make("a2c", env=Notebook, n_steps=8, verbose=1, out=str(out))
+    file = {"monitor.filename": str(tmp_path / "episodes")}
+    how = {"n_steps": 8, "verbose": 1, "out": str(out)}
+    agent = rlk.make("a2c", env=Notebook, plugins=["monitor"], **how, **file)
     agent.learn(80, callback=lambda run: run.timesteps < 24)
     go_on, load = capsys.readouterr().out.splitlines()[-2:]
     go_on, load = go_on.removeprefix("next, in Python: "), load.rpartition(" first: ")[2]

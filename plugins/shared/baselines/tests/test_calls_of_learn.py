@@ -84,7 +84,7 @@ def test_what_only_the_model_uses_cannot_be_set_while_it_learns() -> None:
 def test_a_refused_environment_is_not_the_one_that_a_seed_is_for() -> None:
     model = DQN("MlpPolicy", "CartPole-v1")
     used = model._agent_env
-    with pytest.raises(ValueError, match="spaces"):
+    with pytest.raises(ValueError, match="observation_space of environment 'Pendulum-v1'"):
         model.set_env("Pendulum-v1")
     assert model._agent_env is used
     model.set_random_seed(3)

@@ -141,7 +141,7 @@ def _going_on(run: Run, out: Path, last: Path) -> Iterator[str]:
         return
     left = run.clock.total_timesteps - run.timesteps
     yield f"next, in Python: agent.learn({max(left, 0) or '…'}, reset_num_timesteps=False)"
-    loaded = ", ".join([repr(str(last)), *again.objects, f"out={str(out)!r}"])
+    loaded = ", ".join([repr(str(last)), *again.keywords, f"out={str(out)!r}"])
     yield f"  if the agent is closed, first: agent = rlk.load({loaded})"
 
 
@@ -150,7 +150,7 @@ def _next_steps(run: Run, out: Path) -> Iterator[str]:
     again = to_pass_again(run.plan, observers=False)
     has_model = _holds_model(run, out)
     if again.objects and has_model:
-        yield f"next, in Python: rlk.load({str(out)!r}, {', '.join(again.objects)})"
+        yield f"next, in Python: rlk.load({str(out)!r}, {', '.join(again.keywords)})"
         return
     options: dict[str, Sequence[str]] = {}
     if has_model:
