@@ -255,19 +255,6 @@ def test_an_objects_state_is_found_whatever_other_objects_are_passed(make, other
     assert (first.count, second.count) == (2, 0)
 
 
-def test_an_objects_state_is_found_in_a_file_that_numbers_objects_of_all_classes(make):
-    agent = make(plugins=[Idle(), Counts(), Counts()]).learn(16)
-    state = checkpoint.run_state(agent.run)
-    older = {"Counts-0": "Counts-1", "Counts-1": "Counts-2"}
-    state["plugins"] = {older[name]: one for name, one in state["plugins"].items()}
-    state["plugins"]["Counts-2"] = {"count": 7}
-    for component in state["manifest"]["plan"]["components"]:
-        component["name"] = older.get(component["name"], component["name"])
-    first, second = Counts(), Counts()
-    assert checkpoint.restore(make(plugins=[first, second]).run, state) == []
-    assert (first.count, second.count) == (2, 7)
-
-
 def test_what_a_program_named_with_a_number_keeps_its_state(make):
     def two():
         made = [Counts(), Counts()]

@@ -180,7 +180,8 @@ def forged(plan, **component):
     """A plan in which a component that the kernel has is called otherwise."""
     made = {"kind": "extensions", "dist": "rlk-x", "version": "1", "settings": {}, **component}
     others = [c for c in plan["components"] if c["slot"] != made["slot"]]
-    return {**plan, "components": [*others, {"chosen_by": "", "set_by": {}, **made}]}
+    made = {"chosen_by": "", "set_by": {}, "only_trains": False, **made}
+    return {**plan, "components": [*others, made]}
 
 
 @pytest.mark.parametrize(

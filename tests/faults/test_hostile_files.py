@@ -220,6 +220,28 @@ def test_a_manifest_of_wrong_types_is_refused_by_its_place(
 
 
 @pytest.mark.parametrize(
+    ("keys", "name"),
+    [
+        (("env",), "spaces"),
+        (("env",), "spaces_inside"),
+        (("env",), "tuples"),
+        (("components", 0), "only_trains"),
+    ],
+)
+def test_a_plan_that_lacks_a_part_is_refused(
+    made: bytes, downloads: Path, keys: tuple[Any, ...], name: str
+) -> None:
+    def without(manifest: Any) -> None:
+        part = manifest["plan"]
+        for key in keys:
+            part = part[key]
+        del part[name]
+
+    with pytest.raises(BadFile, match=f"{name}: '{name}' is missing"):
+        rlk.load(forged(made, downloads / "m.zip", without))
+
+
+@pytest.mark.parametrize(
     ("keys", "value", "match"),
     [
         (("buffers",), None, "it holds no buffers"),

@@ -239,7 +239,7 @@ def test_a_norm_for_an_optimiser_that_clips_no_gradient_is_refused(algorithm):
     ],
 )
 def test_a_setting_without_effect_is_refused_unless_it_is_from_a_file(algorithm, given, unused):
-    """A file has every setting, and those of an earlier version may have been written then."""
+    """A file has every setting, not only those that were asked for."""
     kernel, env = rlk.default_kernel(), BY_ACTION_SPACE["Box" if algorithm == "td3" else "Discrete"]
     plan = as_json(resolve(kernel, make_spec(algorithm, {"env": env, **given})))
     plan["components"][0]["settings"].update(unused)  # the algorithm's

@@ -70,7 +70,7 @@ def check_spaces_of_saved(saved: Mapping[str, Any], plan: Plan, file: str) -> No
     tells an image, and so may the order of a Dict's keys.
 
     Args:
-        saved: the environment in the file's plan; in older files it has no bounds.
+        saved: the environment in the file's plan.
         plan: the plan that the file's state is for.
         file: its name in the message.
     """
@@ -92,7 +92,7 @@ def _difference(saved: Mapping[str, Any], plan: Plan, key: str) -> tuple[str, st
     space = getattr(plan, key)
     if not same_sizes(saved[key], describe(space)):
         return saved[key], describe(space), _USE_THE_SAME
-    state = saved.get("spaces", {}).get(key)
+    state = saved["spaces"].get(key)
     before = space if state is None else space_of(state)
     if same_bounds(before, space, infinite=key == "action_space"):
         return None

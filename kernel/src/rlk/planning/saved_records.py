@@ -49,11 +49,11 @@ class SavedEnvironment:
     again: str | None  #: the text to type again for `--env`: "", a place; None: no text will do
     observation_space: str
     action_space: str
-    #: Both with their bounds, by these names (`saved_spaces`); older files have none.
-    spaces: dict[str, dict[str, Any] | None] = attrs.field(factory=dict)
+    #: Both with their bounds, by these names; None for one that files do not hold (`saved_spaces`).
+    spaces: dict[str, dict[str, Any] | None]
     #: Likewise those inside the wrappers of the vector, if they are others.
-    spaces_inside: dict[str, dict[str, Any] | None] = attrs.field(factory=dict)
-    tuples: list[list[Any]] = attrs.field(factory=list)  #: where `kwargs` had tuples
+    spaces_inside: dict[str, dict[str, Any] | None]
+    tuples: list[list[Any]]  #: where `kwargs` had tuples
 
 
 @attrs.frozen(kw_only=True)
@@ -85,7 +85,7 @@ class SavedComponent:
     slot: str = attrs.field(validator=_is_slot)
     chosen_by: str
     set_by: dict[str, str]
-    only_trains: bool = False  #: as its `Component` says
+    only_trains: bool  #: as its `Component` says
 
     @property
     def is_for_training(self) -> bool:

@@ -114,8 +114,7 @@ def _names_in_file(run: Run, state: State) -> dict[str, str]:
 def _by_class(components: Iterable[tuple[str, str]]) -> dict[tuple[str, int], str]:
     """The names of those from a place or passed as objects, by class and number in that class.
 
-    Objects have a number in their name: today from 0 in each class, and once how many of any class
-    came before.
+    Objects have a number in their name, from 0 in each class.
 
     Args:
         components: name and distribution of each.

@@ -118,5 +118,11 @@ def test_another_expert_than_before_is_refused(adversary: Any) -> None:
     adversary.expert = None
     with pytest.raises(PlanError, match=r"had 7 transitions .* has \d+ now"):
         adversary.prepare()
-    adversary.load_state_dict({key: state[key] for key in state if key != "expert_transitions"})
+
+
+def test_a_state_has_the_number_of_the_experts_transitions(adversary: Any) -> None:
     adversary.prepare()
+    state = adversary.state_dict()
+    assert state.pop("expert_transitions") == len(adversary.expert)
+    with pytest.raises(KeyError, match="expert_transitions"):
+        adversary.load_state_dict(state)

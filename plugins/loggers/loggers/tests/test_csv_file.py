@@ -98,7 +98,7 @@ def test_a_resumed_run_keeps_the_rows_of_earlier_calls_of_learn(tmp_path: Path) 
     first.write(8, {"a": 2.0})
     saved = first.logger.rlk_save(first.run)
     first.write(16, {"a": 2.0})
-    for state, kept in ((saved, 4), (None, 4)):  # None: of an earlier version
+    for state, kept in ((saved, 4), (None, 4)):  # None: they are not known
         second = Opened(tmp_path, timesteps=8, state=state)
         assert len(rows(tmp_path)) == kept
         second.write(16, {"a": 3.0})
@@ -127,7 +127,7 @@ def test_a_checkpoint_before_the_first_row_drops_all(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_that_continues_in_a_new_folder_counts_its_rows(tmp_path: Path) -> None:
-    logger = Opened(tmp_path, timesteps=8, state={"rows": 7})
+    logger = Opened(tmp_path, timesteps=8, state={"rows": 7, "timesteps": 56})
     logger.write(16, {"a": 1.0})
     assert logger.logger.rlk_save(logger.run) == {"rows": 1, "timesteps": 16}
 
@@ -184,7 +184,7 @@ def test_a_file_that_could_not_be_cut_at_the_start_is_cut_for_the_first_row(
     for timesteps in (8, 16, 24):
         first.write(timesteps, {"a": float(timesteps)})
     second = Opened(tmp_path, timesteps=16, rank=1)  # which begins nothing
-    second.logger.rlk_load(second.run, {"rows": 2})
+    second.logger.rlk_load(second.run, {"rows": 2, "timesteps": 16})
     second.run.communicator.rank = 0
     with monkeypatch.context() as while_full:
         while_full.setattr(os, "truncate", full)
@@ -277,7 +277,7 @@ def test_a_resumed_run_cuts_its_file_without_a_copy(tmp_path: Path) -> None:
         first.write(timesteps, {"a": 1.0})
     file = tmp_path / "progress.csv"
     before = file.stat().st_ino
-    for state in ({"rows": 2}, None):
+    for state in ({"rows": 2, "timesteps": 16}, None):
         Opened(tmp_path, timesteps=16, state=state)
         assert file.stat().st_ino == before
         assert file.read_text() == "time/total_timesteps,a\n8,1.0\n16,1.0\n"
@@ -304,8 +304,9 @@ def test_a_run_that_is_saved_before_it_trains_keeps_the_number_of_its_rows(tmp_p
     run: Any = StandInRun(out=tmp_path)
     logger = CsvLogger()
     assert logger.rlk_save(run) is None
-    logger.rlk_load(run, {"rows": 3})
-    assert logger.rlk_save(run) == {"rows": 3}
+    state = {"rows": 3, "timesteps": 24}
+    logger.rlk_load(run, state)
+    assert logger.rlk_save(run) == state
 
 
 def test_a_file_that_was_deleted_begins_with_its_columns(tmp_path: Path) -> None:

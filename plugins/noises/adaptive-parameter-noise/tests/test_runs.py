@@ -120,7 +120,7 @@ def test_where_it_cannot_measure_and_what_has_no_effect_is_refused(algo, given, 
         rlk.make(algo, plugins=["param-noise"], **given)
 
 
-def test_a_file_may_have_an_earlier_default_of_a_setting_without_effect():
+def test_a_file_may_have_a_setting_without_effect():
     kernel = default_kernel()
     with rlk.make("dqn", **DQN, plugins=["param-noise"]) as agent:
         plan = as_json(agent.plan)

@@ -287,7 +287,7 @@ def test_settings_of_a_cnn_are_refused_where_there_is_none(rlk_make, policy, set
         rlk_make("a2c", env="CartPole-v1", policy=policy, **{f"policy.{setting}": value})
 
 
-def test_a_file_may_have_an_earlier_default_of_such_a_setting(rlk_make):
+def test_a_file_may_have_such_a_setting(rlk_make):
     kernel = default_kernel()
     plan = as_json(rlk_make("a2c", env="CartPole-v1", policy="lstm").plan)
     (saved,) = [one for one in plan["components"] if one["slot"] == "policy"]

@@ -51,6 +51,7 @@ class Here:
     lost = None
 
     def __init__(self, *sizes):
+        self.shutdowns = []  # the seconds of each
         stops = np.cumsum(sizes).tolist()
         self.workers = [
             SimpleNamespace(start=stop - size, stop=stop, answers=[])
@@ -77,6 +78,9 @@ class Here:
 
     def answer(self, worker):
         return worker.answers.pop(0)
+
+    def shutdown(self, grace_seconds=0.5):
+        self.shutdowns.append(grace_seconds)
 
 
 NOTHING = np.zeros(3, np.int64)
@@ -164,6 +168,21 @@ def test_workers_that_are_lost_are_told_of_in_every_call(env, workers):
     for call in (env.reset, lambda: env.step(NOTHING), env.get_state):
         with pytest.raises(EnvironmentFailed, match="environments 1 to 2 are lost"):
             call()
+
+
+def test_workers_are_shut_down_with_the_vector(workers):
+    WorkerVecEnv(workers).close(timeout=2.0)
+    assert workers.shutdowns == [2.0]
+    WorkerVecEnv(workers).close(terminate=True)
+    assert workers.shutdowns == [2.0, 0.0]
+
+
+def test_workers_are_shut_down_if_the_vector_cannot_be_made(workers):
+    workers.envs[1].action_space = gym.spaces.Discrete(9)
+    workers.descriptions = list(map(making.describe, workers.envs))
+    with pytest.raises(EnvironmentFailed, match="Discrete"):
+        WorkerVecEnv(workers)
+    assert workers.shutdowns[0] == 0.5
 
 
 def test_the_seeds_of_a_worker_are_those_of_its_environments():

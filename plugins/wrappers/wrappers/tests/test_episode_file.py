@@ -83,7 +83,7 @@ def test_rows_that_wait_when_an_earlier_state_is_loaded_go_with_those_after_it(
     file = made(tmp_path / "monitor.csv", flush_seconds=1e9)
     for return_ in (1.0, 2.0, 3.0):
         file.write(return_, 5, 0.5)
-    file.rlk_load({"rows": 1})
+    file.rlk_load({"rows": 1, "earlier_timesteps": 0})
     file.close()
     assert returns(tmp_path / "monitor.csv") == [1.0]
 
@@ -163,7 +163,7 @@ def test_a_long_file_is_cut_in_little_memory(tmp_path: Path) -> None:
     path = tmp_path / "monitor.csv"
     path.write_text('#{"t_start": 1.0, "env_id": null}\nr,l,t\n' + "1.0,1,0.5\n" * 200_000)
     tracemalloc.start()
-    made(path).rlk_load({"rows": 150_000})
+    made(path).rlk_load({"rows": 150_000, "earlier_timesteps": 0})
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert len(returns(path)) == 150_000

@@ -309,7 +309,7 @@ class EvaluationCallback:
         self._missed = int(state["due"])
         self._best = None if state["best"] is None else float(state["best"])
         self._history = History(unpacked(state["history"]))
-        self._before_folder = int(state.get("before_folder", 0))
+        self._before_folder = int(state["before_folder"])
 
 
 def _listening(run: Run) -> list[EvaluationCallback]:

@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import attrs
 import numpy as np
 
 from rlk.documents import read_npz
@@ -24,8 +23,6 @@ from rlk_evaluate.evaluate import Evaluation
 HISTORY = "evaluations.npz"
 _CUMULATIVE = "cumulative_timesteps"
 _BEFORE_FOLDER = "before_folder"
-#: Cumulative timesteps of an evaluation that an earlier version wrote, without them.
-_UNKNOWN = -1
 #: What an evaluation has of each of its episodes, as float64 (d) or int64 (q).
 _OF_EPISODES = {"returns": "d", "lengths": "q", "successes": "d"}
 
@@ -53,9 +50,8 @@ class History:
         return len(self) <= SMALL or len(self) >= 1.01 * n_written
 
     def append(self, evaluation: Evaluation) -> None:
-        cumulative = evaluation.cumulative_timesteps
         self._columns["timesteps"].append(evaluation.timesteps)
-        self._columns[_CUMULATIVE].append(_UNKNOWN if cumulative is None else cumulative)
+        self._columns[_CUMULATIVE].append(evaluation.cumulative_timesteps)
         for name in _OF_EPISODES:
             row = getattr(evaluation, name)
             self._columns[name].extend(row)
@@ -64,9 +60,8 @@ class History:
     def packed(self) -> dict[str, Array]:
         """Arrays: a checkpoint holds few values in JSON, and arrays of any length.
 
-        `timesteps` and `cumulative_timesteps` [K], the latter -1 where they are not known;
-        `returns`, `lengths` and `successes`, of one evaluation after the other; and how many of
-        them each has, such as `returns_counts` [K].
+        `timesteps` and `cumulative_timesteps` [K]; `returns`, `lengths` and `successes`, of one
+        evaluation after the other; and how many of them each has, such as `returns_counts` [K].
         """
         return {name: np.array(column) for name, column in self._columns.items()}
 
@@ -74,8 +69,7 @@ class History:
 def write_history(path: Path, history: History, before_folder: int = 0) -> None:
     """Write all evaluations to `evaluations.npz`; the file is complete at any time.
 
-    If the number of episodes was changed meanwhile, shorter rows end in NaN (lengths in 0). Without
-    the cumulative timesteps of every evaluation, the file has those of none.
+    If the number of episodes was changed meanwhile, shorter rows end in NaN (lengths in 0).
 
     Args:
         path: the file.
@@ -89,10 +83,9 @@ def write_history(path: Path, history: History, before_folder: int = 0) -> None:
     results = np.full(is_episode.shape, np.nan)
     lengths = np.zeros(is_episode.shape, dtype=np.int64)
     results[is_episode], lengths[is_episode] = flat["returns"], flat["lengths"]
-    columns = {"timesteps": flat["timesteps"], "results": results, "ep_lengths": lengths}
+    columns = {name: flat[name] for name in ("timesteps", _CUMULATIVE)}
+    columns |= {"results": results, "ep_lengths": lengths}
     columns[_BEFORE_FOLDER] = np.array(before_folder)
-    if (flat[_CUMULATIVE] != _UNKNOWN).all():
-        columns[_CUMULATIVE] = flat[_CUMULATIVE]
     if (flat["successes_counts"] == widest).all():
         columns["successes"] = flat["successes"].reshape(is_episode.shape)
     archive = io.BytesIO()  # on a full disk, numpy 1 would print a traceback
@@ -110,19 +103,17 @@ def read_history(path: Path) -> list[Evaluation]:
     if not path.exists():
         return []
     found = read_npz(path)
-    at, results, lengths = (
-        found.get(name, np.zeros(0)) for name in ("timesteps", "results", "ep_lengths")
-    )
+    names = ("timesteps", _CUMULATIVE, "results", "ep_lengths")
+    at, cumulative, results, lengths = (found.get(name, np.zeros(0)) for name in names)
     successes = found.get("successes", np.zeros((len(at), 0)))
-    cumulative = found.get(_CUMULATIVE, np.full(at.shape, _UNKNOWN))
     columns = (at, results, lengths, successes, cumulative)
     are_numbers = all(one.dtype.kind in "biuf" for one in columns)
     is_whole = at.ndim == 1 and results.ndim == successes.ndim == 2
     are_alike = results.shape == lengths.shape and at.shape == cumulative.shape
     if not are_numbers or not is_whole or not are_alike or len(at) != len(results):
         raise BadFile(
-            f"{path} is damaged: it has no returns and lengths, [K, episodes], of K timesteps. "
-            "Move it elsewhere to begin another."
+            f"{path} is damaged: it has no returns and lengths, [K, episodes], of K timesteps with "
+            f"their {_CUMULATIVE}. Move it elsewhere to begin another."
         )
     history = []
     for timesteps, row, long, good, count in zip(*columns, strict=True):
@@ -133,20 +124,20 @@ def read_history(path: Path) -> list[Evaluation]:
                 [int(one) for one in long[: len(returns)]],
                 [float(one) for one in good],
                 int(timesteps),
-                cumulative_timesteps=_known(int(count)),
+                cumulative_timesteps=int(count),
             )
         )
     return history
 
 
 def read_before_folder(path: Path) -> int:
-    """What `write_history` was given; 0 where an earlier version wrote the file.
+    """The `before_folder` with which `write_history` wrote the file.
 
     Raises:
         BadFile: if it is damaged.
     """
-    found = read_npz(path).get(_BEFORE_FOLDER, np.array(0))
-    if found.shape != () or found.dtype.kind not in "iu" or found < 0:
+    found = read_npz(path).get(_BEFORE_FOLDER)
+    if found is None or found.shape != () or found.dtype.kind not in "iu" or found < 0:
         raise BadFile(
             f"{path} is damaged: its {_BEFORE_FOLDER} is no count of timesteps. "
             "Move it elsewhere to begin another."
@@ -155,25 +146,20 @@ def read_before_folder(path: Path) -> int:
 
 
 def unpacked(saved: Any) -> list[Evaluation]:
-    """The evaluations of a packed history; older checkpoints have a list of dicts instead."""
-    if isinstance(saved, list):
-        return [Evaluation(**past) for past in saved]
+    """The evaluations of a packed history."""
     columns = []
     for name in _OF_EPISODES:
         values, ends = np.asarray(saved[name]).tolist(), np.cumsum(saved[f"{name}_counts"]).tolist()
         columns.append([values[start:end] for start, end in itertools.pairwise([0, *ends])])
-    timesteps = np.asarray(saved["timesteps"]).tolist()
-    cumulative = np.asarray(saved.get(_CUMULATIVE, [_UNKNOWN] * len(timesteps))).tolist()
-    history = zip(*columns, timesteps, strict=True)
+    timesteps, cumulative = (
+        np.asarray(saved[name]).tolist() for name in ("timesteps", _CUMULATIVE)
+    )
     return [
-        attrs.evolve(Evaluation(*row), cumulative_timesteps=_known(count))
-        for row, count in zip(history, cumulative, strict=True)
+        Evaluation(returns, lengths, successes, at, cumulative_timesteps=count)
+        for returns, lengths, successes, at, count in zip(
+            *columns, timesteps, cumulative, strict=True
+        )
     ]
-
-
-def _known(cumulative: int) -> int | None:
-    """Cumulative timesteps as an `Evaluation` has them."""
-    return None if cumulative == _UNKNOWN else cumulative
 
 
 def until(history: list[Evaluation], timesteps: int) -> list[Evaluation]:

@@ -46,7 +46,7 @@ class Evaluation:
         timesteps: of training at the time of the evaluation.
         number: which of several evaluations of the run, as in another environment, from 1.
         cumulative_timesteps: those of all calls of `learn` of its folder, as `timesteps` may begin
-            at 0 in each; None if it is not known.
+            at 0 in each; 0 outside of training.
     """
 
     returns: list[float]
@@ -54,7 +54,7 @@ class Evaluation:
     successes: list[float] = attrs.field(factory=list)
     timesteps: int = 0
     number: int = 1
-    cumulative_timesteps: int | None = None
+    cumulative_timesteps: int = 0
 
     @property
     def mean_return(self) -> float:

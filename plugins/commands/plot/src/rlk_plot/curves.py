@@ -326,7 +326,7 @@ def _evaluations(folder: Path) -> tuple[Array, Array]:
     if not are_numbers or at.ndim != 1 or results.ndim != 2 or len(at) != len(results):
         raise BadFile(f"{path} is damaged: it has no returns, float [K, episodes], of K timesteps.")
     counted = found.get("cumulative_timesteps")
-    if counted is None:  # the file is of an earlier version
+    if counted is None:  # the file is of Stable Baselines
         counted = one_count(at.astype(np.float64), is_strict=True)
     elif counted.dtype.kind not in "iu" or counted.shape != at.shape:
         raise BadFile(f"{path} is damaged: its cumulative_timesteps are no whole numbers [K].")

@@ -192,4 +192,4 @@ class Adversary:
         load_optimiser_state(self._optimiser, state["adam"])
         self._order = np.asarray(state["order"], np.int64)
         self._judged = int(state["judged"])
-        self._expected = int(state.get("expert_transitions", 0))  # older files lack it
+        self._expected = int(state["expert_transitions"])

@@ -42,7 +42,7 @@ def other_observations(saved: Mapping[str, Any], plan: Plan) -> str:
     """
     from rlk.planning.saved_spaces import same_bounds, space_of  # not at the top: as above
 
-    state = saved["env"].get("spaces", {}).get("observation_space")
+    state = saved["env"]["spaces"].get("observation_space")
     there, here = state and space_of(state), plan.observation_space
     if there is None or same_bounds(there, here, infinite=False):
         return ""

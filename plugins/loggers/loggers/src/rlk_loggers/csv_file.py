@@ -93,7 +93,7 @@ class ProgressFile:
         self._file = GrowingFile(path)
         self._timesteps = timesteps
         self._restored_rows = None if restored is None else int(restored["rows"])
-        self._restored_at = None if restored is None else restored.get("timesteps")
+        self._restored_at = None if restored is None else restored["timesteps"]
         self._columns: list[str] = []
         self._n_there = 0  # how many of the columns the file has
         self._waiting: list[Mapping[str, Any]] = []
@@ -161,7 +161,7 @@ class ProgressFile:
         for seen, (timesteps, end_of_row) in enumerate(_timesteps(path, columns, rows), start=1):
             if self._restored_rows == 0:
                 break
-            is_last = seen == self._restored_rows and self._restored_at in (None, timesteps)
+            is_last = (seen, timesteps) == (self._restored_rows, self._restored_at)
             if is_last or not 0 < self._timesteps < timesteps:  # what counts from 0 keeps all
                 kept, latest, end = seen, timesteps, end_of_row
             if is_last:

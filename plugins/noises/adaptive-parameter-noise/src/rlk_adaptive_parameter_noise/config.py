@@ -79,7 +79,7 @@ _DISCRETE = ("fraction", "initial_eps", "final_eps")
 def check(config: AdaptiveParameterNoiseConfig, plan: Any) -> None:
     """Refuse settings that have no effect on these actions, and an empty batch.
 
-    A saved plan may have them without an effect: `batch_size` once had a default of 128.
+    Those of a saved plan may be there without an effect: a file has every setting.
 
     Raises:
         PlanError: for the first one that was changed.

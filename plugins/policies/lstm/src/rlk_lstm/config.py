@@ -160,8 +160,7 @@ class LstmConfig:
 def check(config: LstmConfig, plan: Plan) -> None:
     """PlanError for settings of a CNN where there is none.
 
-    Files have every setting, and `features` once had a default of 512: so those of a saved plan may
-    be there without an effect.
+    Those of a saved plan may be there without an effect: a file has every setting.
     """
     if config.feature_extraction == "multi-input":
         refuse_without_images(config, plan)

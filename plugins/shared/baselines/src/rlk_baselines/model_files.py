@@ -235,14 +235,14 @@ def load(
     refuse_other_sizes(cls.__name__, spaces, about)
     state[KEY] = about = {**about, **{name: space_state(one) for name, one in spaces.items()}}
     env_of_plan = part_of(state, "manifest")["plan"]["env"]
-    env_of_plan["spaces"] = {**env_of_plan.get("spaces", {}), **dict.fromkeys(spaces)}
+    env_of_plan["spaces"] |= dict.fromkeys(spaces)
     own = {**model.defaults(), **model.arguments_of(_plan_settings(state))}
     own |= {name: about[name] for name in ("policy", "policy_kwargs", "seed")}
     own |= _held(about, own)
     _check(model, given, own)
     model._is_joined = False
     model.load_from(Saved(path, state, {**own, **given}, given), env)
-    added_attributes.restore(model, about.get("attributes", {}))  # older files have none
+    added_attributes.restore(model, about["attributes"])
     return model
 
 
@@ -263,8 +263,8 @@ def _about(state: State, cls: type[BaseRLModel], path: Path) -> dict[str, Any]:
 
 
 def _held(about: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """The constructor arguments of `_HELD` in a file; older files have none."""
-    held = about.get("arguments", {})
+    """The constructor arguments of `_HELD` in a file."""
+    held = about["arguments"]
     found = {name: held[name] for name in _HELD if name in held and name in own}
     for name, value in found.items():
         if not isinstance(value, int | None):

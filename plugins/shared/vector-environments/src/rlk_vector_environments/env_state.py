@@ -52,7 +52,6 @@ class _Layer(NamedTuple):
     remade: set[str]  #: the attributes that a new environment remakes
     as_made: set[str]  #: those of `attributes` that nothing had changed
     deleted: set[str]  #: the attributes that the constructor had set, and that were gone
-    has_marks: bool  #: False in files of earlier versions, which did not tell settings from state
 
 
 class _NewLayer(NamedTuple):
@@ -93,11 +92,11 @@ def restore(env: gym.Env[Any, Any], state: dict[str, Any]) -> None:
         if taken != found:
             raise Unsupported(f"a state of {' > '.join(taken)} does not fit {' > '.join(found)}")
         decoded = _decoded(layers, state["layers"])
+        settings_differ = _settings(env) is None or _settings(env) != state["settings"]
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         damage = f"{type(error).__name__}: {error}"
         raise Unsupported(f"a saved environment state is damaged: {damage}") from error
     pairs = list(zip(layers, decoded, strict=True))
-    settings_differ = _settings(env) is None or _settings(env) != state.get("settings")
     restored = [_restored(layer, saved, settings_differ) for layer, saved in pairs]
     for (layer, saved), values in zip(pairs, restored, strict=True):
         _put(layer, saved, values)
@@ -177,7 +176,7 @@ def _decoded(layers: list[Any], states: list[dict[str, Any]]) -> list[_Layer]:
     for layer, saved in zip(layers, states, strict=True):
         enums = _enums(layer)
         values = {k: decode(node, seen, enums) for k, node in saved["attributes"].items()}
-        nodes = saved.get("generators", {})
+        nodes = saved["generators"]
         generators = {path: decode(node, seen, enums) for path, node in nodes.items()}
         own = [decode(saved["own"], seen, enums)] if "own" in saved else []
         found.append(
@@ -185,10 +184,9 @@ def _decoded(layers: list[Any], states: list[dict[str, Any]]) -> list[_Layer]:
                 values,
                 generators,
                 own,
-                remade={str(key) for key in saved.get("configuration", ())},
-                as_made={str(key) for key in saved.get("as_made", ())},
-                deleted={str(key) for key in saved.get("deleted", ())},
-                has_marks="as_made" in saved,
+                remade={str(key) for key in saved["configuration"]},
+                as_made={str(key) for key in saved["as_made"]},
+                deleted={str(key) for key in saved["deleted"]},
             )
         )
         _refuse_foreign(layer, values)
@@ -270,18 +268,12 @@ def _source_of_saved(
 def _source_of_unsaved(layer: object, key: str, saved: _Layer, new: _NewLayer) -> _State | None:
     """The same for one that was not saved; None if it is removed, or stays because it is remade.
 
-    A constructor with other settings may set other attributes; earlier versions saved fewer.
+    A constructor with other settings may set other attributes.
     """
     if key in new.as_made and key not in saved.deleted:
         return new
     if new.nodes[key] is not UNKNOWN or key in saved.remade:
         return None
-    if not saved.has_marks and not saved.own:
-        name = f"{type(layer).__name__}.{key}"
-        raise Unsupported(
-            f"a saved environment state is without {name}: made by an earlier version. "
-            + _NEW_EPISODES
-        )
     return new
 
 

@@ -12,17 +12,14 @@ from typing import Any, Protocol
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.vector import VectorEnv
 
 from rlk.errors import EnvironmentFailed
-from rlk.records import Array
 from rlk_vector_environments import arguments, failures, infos, making, rows, step_arrays
-from rlk_vector_environments.adoption import adopt
 from rlk_vector_environments.arguments import Indices
+from rlk_vector_environments.same_step import Result, SameStepVecEnv
 from rlk_vector_environments.step_arrays import shares
 from rlk_vector_environments.stepping import EnvironmentGroup, Infos, close_all
 
-Result = tuple[Any, Array, Array, Array, dict[str, Any]]
 Call = Callable[[], Any]
 
 
@@ -50,13 +47,8 @@ class Runner(Protocol):
         """
 
 
-class GroupVecEnv(VectorEnv[Any, Any, Array]):
-    """A Gymnasium vector environment with same-step restarts whose environments are here.
-
-    The results of `step` are overwritten by the step after the next one: an observation stays valid
-    while the following step runs. Rewards are float32 [N] (Gymnasium's own are float64), terminated
-    and truncated bool [N]. If an episode ended, the observation is the first of the next episode,
-    and `infos["final_obs"]` and `infos["final_info"]` hold the last ones of the episode.
+class GroupVecEnv(SameStepVecEnv):
+    """A vector environment (`SameStepVecEnv`) whose environments are in this process.
 
     Args:
         env_fns: functions without arguments, each of which returns a new environment.
@@ -76,9 +68,6 @@ class GroupVecEnv(VectorEnv[Any, Any, Array]):
             an environment raises an exception, or an info lacks a kept key.
         rlk.errors.PlanError: for a space that cannot be stored in arrays.
     """
-
-    #: Converts a vector environment that a program passes to same-step restarts.
-    adopt = staticmethod(adopt)
 
     def __init__(
         self,
@@ -153,18 +142,6 @@ class GroupVecEnv(VectorEnv[Any, Any, Array]):
         self._turn ^= 1
         return rows.view(slots[turn].observation), infos.gather(self.num_envs, entries)
 
-    def step(self, actions: Any) -> Result:
-        """One step of every environment: observation, reward, terminated, truncated, infos.
-
-        Args:
-            actions: [N, ...], with the structure of the action space; cast to its dtype.
-
-        Raises:
-            EnvironmentFailed: if an environment raises an exception; the error names it.
-        """
-        self.step_async(actions)
-        return self.step_wait()
-
     def step_async(self, actions: Any) -> None:
         """Store the actions, and let a runner begin the step; `step_wait` returns its result."""
         if self._pending:
@@ -236,10 +213,6 @@ class GroupVecEnv(VectorEnv[Any, Any, Array]):
             self._check_idle(self._runner)
         return [group for group in self._groups for _ in group.envs]
 
-    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Call that method of every environment (or read the attribute), through its wrappers."""
-        return self.call_at(range(self.num_envs), name, *args, **kwargs)
-
     def call_at(self, indices: Indices, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """The same for the environments with these indices."""
         chosen, groups = arguments.resolve_indices(self.num_envs, indices), self._idle_groups()
@@ -256,21 +229,10 @@ class GroupVecEnv(VectorEnv[Any, Any, Array]):
         for index, value in zip(chosen, arguments.spread(values, len(chosen)), strict=True):
             groups[index].set_attr(name, {index: value})
 
-    def env_method(
-        self, method_name: str, *args: Any, indices: Indices | None = None, **kwargs: Any
-    ) -> list[Any]:
-        """`call_at` under its name in Stable Baselines; None is all environments."""
-        chosen = range(self.num_envs) if indices is None else indices
-        return list(self.call_at(chosen, method_name, *args, **kwargs))
-
     def render(self) -> tuple[Any, ...]:
         """The frame of every environment; `rlk_vector_environments.tiling.tile` joins them."""
         self._idle_groups()
         return tuple(frame for group in self._groups for frame in group.render())
-
-    def get_images(self) -> list[Any]:
-        """The frames as a list, as in Stable Baselines."""
-        return list(self.render())
 
     def get_state(self) -> list[dict[str, Any] | None]:
         """The state of every environment, or None if one of them cannot be captured."""

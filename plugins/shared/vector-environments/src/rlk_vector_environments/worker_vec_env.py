@@ -12,19 +12,17 @@ from typing import Any, Protocol
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.vector import VectorEnv
 
 from rlk.errors import EnvironmentFailed
 from rlk.records import Array
 from rlk_vector_environments import arguments, failures, infos, making, rows
-from rlk_vector_environments.adoption import adopt
 from rlk_vector_environments.arguments import Indices
+from rlk_vector_environments.same_step import Result, SameStepVecEnv
 from rlk_vector_environments.sent_failures import raise_failures
 from rlk_vector_environments.step_arrays import StepArrays
 from rlk_vector_environments.worker_side import ENDED, QUIET
 
 Wait = Callable[[list[Any], list[tuple[Any, Any]], int], None]
-Result = tuple[Any, Array, Array, Array, dict[str, Any]]
 
 
 class Worker(Protocol):
@@ -78,6 +76,9 @@ class Workers(Protocol):
     def answer(self, worker: Any) -> Any:
         """Wait for a worker's result of `worker_side.reply`; EnvironmentFailed if it is lost."""
 
+    def shutdown(self, grace_seconds: float = ...) -> None:
+        """Close the environments within this time; may be called again."""
+
 
 def take_answers(
     workers: Workers, waiting: list[Any], answers: list[tuple[Any, Any]], turn: int
@@ -100,18 +101,14 @@ def take_answers(
             answers.append((worker, answer))
 
 
-class WorkerVecEnv(VectorEnv[Any, Any, Array]):
-    """A Gymnasium vector environment with same-step restarts whose environments are elsewhere.
+class WorkerVecEnv(SameStepVecEnv):
+    """A vector environment (`SameStepVecEnv`) whose environments are elsewhere.
 
-    The results of `step` are overwritten by the step after the next one: an observation stays valid
-    while the following step runs. Rewards are float32 [N] (Gymnasium's own are float64), terminated
-    and truncated bool [N]. If an episode ended, the observation is the first of the next episode,
-    and `infos["final_obs"]` and `infos["final_info"]` hold the last ones of the episode. If workers
-    keep numbers of every info, `infos["kept"]` has them after every step, as `info.KEY` -> float32
-    [N]; where an episode ended, those of its last step.
+    If workers keep numbers of every info, `infos["kept"]` has them after every step, as `info.KEY`
+    -> float32 [N]; where an episode ended, those of its last step.
 
     Args:
-        workers: they have made the environments.
+        workers: they have made the environments, and are shut down with this object.
         wait: called as `take_answers` without its first argument, and takes its place.
 
     Raises:
@@ -120,16 +117,17 @@ class WorkerVecEnv(VectorEnv[Any, Any, Array]):
         rlk.errors.PlanError: for a space that cannot be stored in arrays.
     """
 
-    #: Converts a vector environment that a program passes to same-step restarts.
-    adopt = staticmethod(adopt)
-
     def __init__(self, workers: Workers, wait: Wait | None = None) -> None:
-        making.check_equal_spaces(workers.descriptions)
-        making.describe_vector(self, workers.descriptions)
         self._workers = workers
-        self._arrays = workers.share_memory(
-            self.num_envs, self.single_observation_space, self.single_action_space
-        )
+        try:
+            making.check_equal_spaces(workers.descriptions)
+            making.describe_vector(self, workers.descriptions)
+            self._arrays = workers.share_memory(
+                self.num_envs, self.single_observation_space, self.single_action_space
+            )
+        except BaseException:
+            workers.shutdown()
+            raise
         self._wait = functools.partial(take_answers, workers) if wait is None else wait
         self._turn = 0
         self._waiting: list[Any] = []
@@ -172,19 +170,6 @@ class WorkerVecEnv(VectorEnv[Any, Any, Array]):
         entries = [entry for answer in answers for entry in answer]
         return rows.view(slots[turn].observation), infos.gather(self.num_envs, entries)
 
-    def step(self, actions: Any) -> Result:
-        """One step of every environment: observation, reward, terminated, truncated, infos.
-
-        Args:
-            actions: [N, ...], with the structure of the action space; cast to its dtype.
-
-        Raises:
-            EnvironmentFailed: if an environment raises an exception or a worker dies; the error
-                names the environments.
-        """
-        self.step_async(actions)
-        return self.step_wait()
-
     def step_async(self, actions: Any) -> None:
         """Start the step in all workers; `step_wait` returns its result."""
         self._check_open()
@@ -224,10 +209,6 @@ class WorkerVecEnv(VectorEnv[Any, Any, Array]):
 
     # ---- reaching into the environments --------------------------------------------------------
 
-    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Call that method of every environment (or read the attribute), through its wrappers."""
-        return self.call_at(range(self.num_envs), name, *args, **kwargs)
-
     def call_at(self, indices: Indices, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """The same for the environments with these indices."""
         return self._collect(indices, lambda worker, chosen: ("call", name, chosen, args, kwargs))
@@ -244,20 +225,9 @@ class WorkerVecEnv(VectorEnv[Any, Any, Array]):
             lambda worker, chosen: ("set_attr", name, {i: by_index[i] for i in chosen}), selected
         )
 
-    def env_method(
-        self, method_name: str, *args: Any, indices: Indices | None = None, **kwargs: Any
-    ) -> list[Any]:
-        """`call_at` under its name in Stable Baselines; None is all environments."""
-        chosen = range(self.num_envs) if indices is None else indices
-        return list(self.call_at(chosen, method_name, *args, **kwargs))
-
     def render(self) -> tuple[Any, ...]:
         """The frame of every environment; `rlk_vector_environments.tiling.tile` joins them."""
         return self._collect(None, lambda worker, chosen: ("render",))
-
-    def get_images(self) -> list[Any]:
-        """The frames as a list, as in Stable Baselines."""
-        return list(self.render())
 
     def get_state(self) -> list[dict[str, Any] | None]:
         """The state of every environment, or None if one of them cannot be captured."""
@@ -276,6 +246,16 @@ class WorkerVecEnv(VectorEnv[Any, Any, Array]):
             range(self.num_envs),
         )
         self._workers.seeds[:] = [None] * self.num_envs  # those of these states are not known
+
+    def close_extras(self, timeout: float = 5.0, terminate: bool = False, **kwargs: Any) -> None:
+        """Close the environments (`Workers.shutdown`).
+
+        Args:
+            timeout: seconds that they get to close their environments.
+            terminate: do not give them any time.
+        """
+        if hasattr(self, "_workers"):
+            self._workers.shutdown(0.0 if terminate else timeout)
 
     # ---- asking --------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from rlk_vector_environments.group_vec_env import GroupVecEnv
 class DummyVecEnv(GroupVecEnv):
     """A Gymnasium vector environment with same-step restarts: a loop over its environments.
 
-    It is the `GroupVecEnv` of one group, which has the details of what its methods return.
+    It is the `GroupVecEnv` of one group; `SameStepVecEnv` has the details of what `step` returns.
 
     Args:
         env_fns: functions without arguments, each of which returns a new environment.

@@ -23,8 +23,9 @@ from rlk_vector_environments.worker_vec_env import WorkerVecEnv
 class MpiWorkersVecEnv(WorkerVecEnv):
     """A Gymnasium vector environment with same-step restarts whose environments are on ranks.
 
-    It is made on rank 0; all other ranks call `rlk_mpi_workers.host()` and get equal shares. The
-    results of `step` are overwritten by the step after the next one: see `WorkerVecEnv`.
+    It is made on rank 0; all other ranks call `rlk_mpi_workers.host()` and get equal shares. When
+    it is closed, they remain available for other vector environments. The results of `step` are
+    overwritten by the step after the next one: see `SameStepVecEnv`.
 
     Args:
         env_fns: functions without arguments, each of which returns a new environment. They are
@@ -55,26 +56,12 @@ class MpiWorkersVecEnv(WorkerVecEnv):
             )
         keys = None if info_keys is None else tuple(info_keys)
         self._pool = RankPool(mine, env_fns, keys, timeout_seconds)
-        try:
-            super().__init__(self._pool)
-        except BaseException:
-            self._pool.shutdown()
-            raise
+        super().__init__(self._pool)
 
     @property
     def ranks(self) -> tuple[int, ...]:
         """The ranks that host environments, in the order of their environments."""
         return tuple(worker.rank for worker in self._pool.workers)
-
-    def close_extras(self, timeout: float = 5.0, terminate: bool = False, **kwargs: Any) -> None:
-        """Close the environments; the ranks remain available for other vector environments.
-
-        Args:
-            timeout: seconds that they get to close.
-            terminate: do not give them any time.
-        """
-        if hasattr(self, "_pool"):
-            self._pool.shutdown(0.0 if terminate else timeout)
 
 
 class Backend:

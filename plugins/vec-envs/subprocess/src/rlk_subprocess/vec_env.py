@@ -23,7 +23,7 @@ from rlk_vector_environments.worker_vec_env import WorkerVecEnv
 class SubprocVecEnv(WorkerVecEnv):
     """A Gymnasium vector environment with same-step restarts whose environments run in workers.
 
-    The results of `step` are overwritten by the step after the next one: see `WorkerVecEnv`.
+    The results of `step` are overwritten by the step after the next one: see `SameStepVecEnv`.
 
     Args:
         env_fns: functions without arguments, each of which returns a new environment. They are
@@ -65,11 +65,7 @@ class SubprocVecEnv(WorkerVecEnv):
         weakref.finalize(self, self._pool.shutdown, 1.0)
         self._restarts = Restarts(self._pool) if config.restart_workers else None
         wait = None if self._restarts is None else self._restarts.wait
-        try:
-            super().__init__(self._pool, wait)
-        except BaseException:
-            self._pool.shutdown()
-            raise
+        super().__init__(self._pool, wait)
 
     @property
     def pids(self) -> tuple[int, ...]:
@@ -93,13 +89,3 @@ class SubprocVecEnv(WorkerVecEnv):
     def metrics(self) -> Mapping[str, float]:
         """With `restart_workers`, the number of restarted workers; else nothing."""
         return {} if self._restarts is None else self._restarts.metrics()
-
-    def close_extras(self, timeout: float = 5.0, terminate: bool = False, **kwargs: Any) -> None:
-        """End all workers.
-
-        Args:
-            timeout: seconds that they get to close their environments before they are terminated.
-            terminate: do not give them any time.
-        """
-        if hasattr(self, "_pool"):
-            self._pool.shutdown(0.0 if terminate else timeout)

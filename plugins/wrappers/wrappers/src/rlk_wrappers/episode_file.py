@@ -207,7 +207,7 @@ class EpisodeFile:
     def rlk_load(self, state: State) -> None:
         """Rows after the checkpoint are dropped, because those episodes are played again."""
         self._append = True
-        earlier = state.get("earlier_timesteps")
+        earlier = state["earlier_timesteps"]
         self._earlier = None if earlier is None else int(earlier)
         self.keep(int(state["rows"]))
 

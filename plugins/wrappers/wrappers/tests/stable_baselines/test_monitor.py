@@ -218,25 +218,6 @@ def test_its_state_has_the_figures_of_all_episodes_as_arrays_of_their_own() -> N
     assert figures[0].tolist() == env.get_episode_rewards()[:2]
 
 
-@pytest.mark.parametrize(
-    "figures",
-    [
-        {"episodes": [[1.5, 3, 0.25], [2.5, 4, 0.5]]},
-        {"returns": [1.5, 2.5], "lengths": [3, 4], "times": [0.25, 0.5]},
-    ],
-)
-def test_a_state_from_before_has_lists_of_figures(figures: dict[str, Any]) -> None:
-    env = Monitor(Walk())
-    play(env, 2)
-    older = env.get_state()
-    for name in ("returns", "lengths", "times"):
-        del older[name]
-    again = Monitor(Walk())
-    again.set_state({**older, **figures})
-    assert again.get_episode_rewards() == [1.5, 2.5]
-    assert (again.get_episode_lengths(), again.get_episode_times()) == ([3, 4], [0.25, 0.5])
-
-
 def test_the_environments_own_id_is_in_the_header(tmp_path: Path) -> None:
     env = Monitor(gym.make("CartPole-v1"), tmp_path)
     env.reset(seed=0)

@@ -226,7 +226,7 @@ class HER(OffPolicyRLModel):
         vector = _vector_of_file(saved) if env is None else _goal_vector(env)
         assert vector is not None
         refuse_other_spaces(type(self).__name__, saved, vector)
-        own = saved.about.get("own", {})
+        own = saved.about["own"]
         saved.given.update({k: v for k, v in own.items() if k not in saved.changes})
         self._set_initial(saved.given, vector)
         if self._is_awaited():  # a file that is written from it names the same environment

@@ -174,10 +174,7 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
     def set_state(self, state: dict[str, Any]) -> None:
         self._rewards, self._reset_values = list(state["rewards"]), list(state["reset_values"])
         self._needs_reset, self._total_steps = bool(state["needs_reset"]), int(state["total_steps"])
-        if "episodes" in state:  # as files had it before
-            rows = state["episodes"]
-        else:
-            rows = zip(state["returns"], state["lengths"], state["times"], strict=True)
+        rows = zip(state["returns"], state["lengths"], state["times"], strict=True)
         self._returns, self._lengths, self._times = array("d"), array("q"), array("d")
         for figures in rows:
             self._add(*figures)

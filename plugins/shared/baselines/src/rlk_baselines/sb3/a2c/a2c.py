@@ -63,7 +63,7 @@ class A2C(OnPolicyAlgorithm):
 
     def load_from(self, saved: Saved, env: Any) -> None:
         """As in `BaseAlgorithm`; Refused if the optimiser would be another one."""
-        held = saved.about.get("arguments", {}).get("use_rms_prop", True)
+        held = saved.about["arguments"].get("use_rms_prop", True)
         _refuse_other_optimiser(held, saved.given["use_rms_prop"])
         super().load_from(saved, env)
 
