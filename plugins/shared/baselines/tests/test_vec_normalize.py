@@ -55,6 +55,17 @@ def test_what_is_not_normalised_is_not_scaled_back_either(counting: Any) -> None
         assert function(numbers[0]).tolist() == [1, 2]
 
 
+def test_observations_count_in_the_statistics_only_while_they_are_normalised(counting: Any) -> None:
+    env = VecNormalize(DummyVecEnv([counting]), norm_obs=False)
+    unseen = env.obs_rms.count
+    env.reset()
+    env.step([0])
+    assert env.obs_rms.count == unseen
+    env.norm_obs = True
+    env.step([0])
+    assert env.obs_rms.count == pytest.approx(unseen + 1)
+
+
 def test_the_last_observations_among_the_originals_are_of_the_latest_step(counting: Any) -> None:
     env = VecNormalize(DummyVecEnv([lambda: counting(2)]))
     env.reset()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -103,8 +104,8 @@ class StackedObservations:
             }
             stacked_ends = {i: {key: found[key][1][i] for key in found} for i in ends}
             return {key: stacked for key, (stacked, _) in found.items()}, stacked_ends
+        self._forget_oldest()
         frames = np.moveaxis(self.stacked_obs, self._axis_of_batch, -1)
-        frames[..., : -self._width] = frames[..., self._width :].copy()
         for i, end in ends.items():
             before = frames[i, ..., : -self._width]
             last = np.moveaxis(np.asarray(end, frames.dtype), self._axis, -1)
@@ -112,6 +113,17 @@ class StackedObservations:
             stacked_ends[i] = np.ascontiguousarray(np.moveaxis(joined, -1, self._axis))
         self.stacked_obs[np.asarray(dones, bool)] = 0
         return self._with_newest(observations), stacked_ends
+
+    def _forget_oldest(self) -> None:
+        """Move every frame into the place of the one before; the place of the newest is undefined.
+
+        All numbers move by one frame in one pass, and so into the next axis where a stack begins:
+        those come to the place of the newest.
+        """
+        numbers = self.stacked_obs.reshape(-1)
+        inner = math.prod(self.stacked_obs.shape[2:]) if self._axis == 0 else 1
+        frame = self._width * inner
+        numbers[:-frame] = numbers[frame:]
 
     def _with_newest(self, observation: Any) -> Array:
         frames = np.moveaxis(self.stacked_obs, self._axis_of_batch, -1)

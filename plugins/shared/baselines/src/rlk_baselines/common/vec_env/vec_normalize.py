@@ -56,7 +56,8 @@ class VecNormalize(VecEnvWrapper):
         venv: the vector; its observation space is a Box, or a Dict that has one.
         training: whether to update the statistics. It may be changed at any time, as may `norm_obs`
             and `norm_reward`.
-        norm_obs: whether to normalise observations.
+        norm_obs: whether to normalise observations. Their statistics are updated only while it is
+            set, as in Stable-Baselines3 (2.10 updates them always).
         norm_reward: whether to normalise rewards.
         clip_obs: the largest absolute value of normalised observations.
         clip_reward: the largest absolute value of normalised rewards.
@@ -148,6 +149,9 @@ class VecNormalize(VecEnvWrapper):
         return self.normalize_obs(observation), self.normalize_reward(rewards), dones, infos
 
     def _see(self, observation: Any) -> None:
+        """Update the statistics of observations, if these are normalised."""
+        if not self.norm_obs:
+            return
         if isinstance(self.obs_rms, RunningMeanStd):
             self.obs_rms.update(observation)
             return
