@@ -88,10 +88,10 @@ class Watcher:
     def learn(self, model: BaseRLModel, call: Call) -> None:
         """Train a model with the arguments of a call."""
         agent, run = model.agent, model.agent.run
-        timesteps, plan = run.clock.timesteps, run.plan
+        clock, plan = run.clock.state_dict(), run.plan
         self._set_interval(run, model.rows_every or call.log_interval)
         if call.reset_num_timesteps:
-            run.clock.timesteps = 0
+            run.clock.restart()
         if model.tensorboard_log is not None and run.communicator.rank == 0:
             is_new = run.timesteps == 0
             folder = folder_of_run(model.tensorboard_log, call.tb_log_name, is_new=is_new)
@@ -102,7 +102,8 @@ class Watcher:
             try:
                 call.callback.init_callback(model)
             except BaseException:
-                run.clock.timesteps, run.plan = timesteps, plan
+                run.clock.load_state_dict(clock)
+                run.plan = plan
                 raise
         self.call = call
         self.watch(run, steps=call.callback is not None or call.writer is not None)
