@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from rlk_baselines.common.callbacks import BaseCallback
 
 
+#: What stores a step.
+Add = Callable[[Step], None]
 #: An interval that is longer than any run.
 _NEVER = 2**31
 
@@ -84,6 +86,7 @@ class Watcher:
         self._variables: dict[str, Any] = {}
         self._accumulated: list[AccumulatedVariables] = []
         self._seen_episodes = 0
+        self._store_held: Add | None = None  # stores a step that waits for the callback
 
     def learn(self, model: BaseRLModel, call: Call) -> None:
         """Train a model with the arguments of a call."""
@@ -160,9 +163,24 @@ class Watcher:
             with _raising():
                 self.call.callback.on_rollout_start()
 
+    @hookimpl(trylast=True)  # outermost: a learnt reward or a bonus joins what the callback leaves
+    def rlk_wrap_add(self) -> Callable[[Add], Add]:
+        """Hold a step back until the callback was called, which may change its rewards."""
+
+        def wrapper(add: Add) -> Add:
+            def store_or_hold(step: Step) -> None:
+                if self.call is None or self.call.callback is None:
+                    add(step)
+                else:
+                    self._store_held = add
+
+            return store_or_hold
+
+        return wrapper
+
     @hookimpl
     def rlk_step(self, run: Run, step: Step) -> bool | None:
-        """Call the callback, and return False if it stops the training."""
+        """Call the callback, store the step, and return False if it stops the training."""
         if self.call is None:
             return None
         if self.call.writer is not None and run.clock.episodes != self._seen_episodes:
@@ -172,14 +190,24 @@ class Watcher:
             return None
         infos = run.env.infos() if hasattr(run.env, "infos") else [{}] * run.n_envs
         found = shared(run, step, infos, self._before)
+        step = step._replace(reward=found["rewards"])  # which the callback may change in place
         for variables in self._accumulated:
             variables.see(run, step, infos, found)
         self._variables.update(found)
         self.call.callback.update_locals(self._variables)
-        is_last = stops(self.call.callback.on_step())
+        try:
+            is_last = stops(self.call.callback.on_step())
+        finally:
+            self._store(step)
         for variables in self._accumulated:
             variables.add(step, infos)
         return False if is_last else None
+
+    def _store(self, step: Step) -> None:
+        """Store the step that was held back."""
+        store, self._store_held = self._store_held, None
+        if store is not None:
+            store(step)
 
     @hookimpl
     def rlk_rollout_end(self) -> None:
