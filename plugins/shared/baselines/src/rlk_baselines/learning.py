@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -15,10 +16,12 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from rlk import hookimpl
+from rlk.planning.run_settings import checked_timesteps
 from rlk.records import Step
 from rlk_baselines.accumulated_variables import AccumulatedVariables, accumulated_for
 from rlk_baselines.callback_variables import constants, shared
 from rlk_baselines.common.callback_interface import stops
+from rlk_baselines.refusals import refused
 from rlk_baselines.rows import LossCurves, Rows
 from rlk_baselines.tensorboard import ScalarWriter, folder_of_run
 
@@ -244,6 +247,13 @@ class Watcher:
     def rlk_write_row(self, run: Run, row: Mapping[str, float]) -> None:
         assert self.model is not None
         self.rows.write(self.model, self.call, run, row)
+
+
+def whole_timesteps(timesteps: Any) -> int:
+    """Timesteps as an int, rounded down: programs often compute a float, such as 0.1 * n."""
+    is_fraction = isinstance(timesteps, float) and math.isfinite(timesteps)
+    with refused():
+        return checked_timesteps(int(timesteps) if is_fraction else timesteps, "learn")
 
 
 def globals_of(model: BaseRLModel) -> dict[str, Any]:

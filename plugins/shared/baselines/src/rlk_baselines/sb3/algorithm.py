@@ -17,9 +17,10 @@ from rlk.agent import Agent
 from rlk_baselines import model_files
 from rlk_baselines.accumulated_variables import AccumulatedVariables
 from rlk_baselines.arguments import bound
-from rlk_baselines.common.base_class import BaseRLModel, Callback, whole_timesteps
+from rlk_baselines.common.base_class import BaseRLModel, Callback
 from rlk_baselines.common.callbacks import as_callback
 from rlk_baselines.common.schedules import get_schedule_fn
+from rlk_baselines.learning import whole_timesteps
 from rlk_baselines.models import OffPolicyRLModel
 from rlk_baselines.policies import by_name
 from rlk_baselines.policies.registered import class_of, get_policy_from_name
