@@ -320,8 +320,8 @@ class BaseRLModel(Constructed):
         """A copy of every parameter, by name; names of the policy's begin with `model/`."""
         return OrderedDict(self.agent.get_parameters())
 
-    def further_parameters(self, about: Mapping[str, Any]) -> dict[str, Array]:
-        """Parameters that are not the agent's, by name, from `about`, the data of a saved model."""
+    def further_parameters(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """Parameters that are not the agent's, by name, from the state of a saved model."""
         return {}
 
     def load_parameters(
