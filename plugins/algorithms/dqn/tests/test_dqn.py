@@ -193,6 +193,12 @@ def test_a_second_training_copies_the_target_network_as_the_first_did(rlk_make):
     assert target_moves(agent, 60) == [25, 50]
 
 
+def test_many_short_trainings_copy_the_target_network_as_a_long_one_does(rlk_make):
+    agent = rlk_make("dqn", env=MATCH, seed=0, target_network_update_freq=25, **SOON)
+    copies = [len(target_moves(agent, 10)) for _ in range(10)]
+    assert copies == [0, 0, 1, 0, 1, 0, 0, 1, 0, 1]
+
+
 # ---- what it learns ------------------------------------------------------------------------------
 
 

@@ -1,14 +1,13 @@
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 
+from rlk.running.clock import Clock
 from rlk_dqn.interval import TimestepInterval
 
 
 def counts(every, vector_step, timesteps):
-    clock = SimpleNamespace(timesteps=0)
+    clock = Clock(total_timesteps=100)
     interval, passed = TimestepInterval(every, clock, vector_step), []
     for clock.timesteps in timesteps:
         passed.append(interval.passed())
@@ -16,9 +15,18 @@ def counts(every, vector_step, timesteps):
 
 
 def test_an_interval_has_passed_where_a_multiple_lies_in_between():
-    # From 121 the clock was set back to 0: that is no multiple.
-    timesteps = (10, 24, 26, 49, 50, 120, 121, 3, 30)
-    assert counts(25, 1, timesteps) == [0, 0, 1, 0, 1, 2, 0, 0, 1]
+    assert counts(25, 1, (10, 24, 26, 49, 50, 120, 121)) == [0, 0, 1, 0, 1, 2, 0]
+
+
+def test_timesteps_of_earlier_calls_of_learn_count():
+    clock = Clock(total_timesteps=10)
+    interval, passed = TimestepInterval(25, clock, 1), []
+    for _ in range(6):
+        clock.timesteps = 10
+        passed.append(interval.passed())
+        clock.restart()
+        passed.append(interval.passed())
+    assert passed == [0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0]  # at 30 and at 50
 
 
 @pytest.mark.parametrize(

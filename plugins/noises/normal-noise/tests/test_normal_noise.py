@@ -185,3 +185,26 @@ def test_what_stands_for_no_noise_is_refused(wrong):
     message = r"algorithm 'td3' .*: action_noise names one of the noises .*, got "
     with pytest.raises(PlanError, match=message):
         resolve(Kernel(), make_spec("td3", {"action_noise": wrong}))
+
+
+@pytest.mark.parametrize("name", ["mean", "sigma"])
+def test_settings_that_a_run_copies_cannot_be_set(name):
+    noise = NormalActionNoise(0.5, 0.5)
+    with pytest.raises(
+        AttributeError, match=f"NormalActionNoise.{name} cannot be set.*model.action"
+    ):
+        setattr(noise, name, 0.0)
+    assert getattr(noise, name) == 0.5
+
+
+def test_a_derived_class_changes_its_settings():
+    class Falling(NormalActionNoise):
+        def __call__(self):
+            self.sigma *= 0.5
+            return super().__call__()
+
+    noise = Falling(0.0, 0.4)
+    noise()
+    assert noise.sigma == 0.2
+    with pytest.raises(ValueError, match="sigma must be at least 0"):
+        noise.sigma = -1.0

@@ -176,15 +176,15 @@ def test_the_object_goes_on_as_the_process_and_begins_again_when_it_is_reset():
         np.array([0.5, 0.0]), np.array([0.1, 0.2]), theta=0.4, dt=0.25, initial_noise=[1.0, -1.0]
     )
     noise.rng = np.random.default_rng(0)
-    normal, x, found = np.random.default_rng(0).standard_normal((2, 2)), [1.0, -1.0], []
+    normal, x, found = np.random.default_rng(0).standard_normal((3, 2)), [1.0, -1.0], []
     for t in range(2):
         for i, (mean, sigma) in enumerate([(0.5, 0.1), (0.0, 0.2)]):
             x[i] += 0.4 * (mean - x[i]) * 0.25 + sigma * math.sqrt(0.25) * normal[t, i]
         found.append(noise())
         assert found[t].tolist() == pytest.approx(x)
     noise.reset()
-    noise.sigma = np.zeros(2)
-    assert noise().tolist() == pytest.approx([1.0 - 0.05, -1.0 + 0.1])
+    expected = [1.0 - 0.05 + 0.05 * normal[2, 0], -1.0 + 0.1 + 0.1 * normal[2, 1]]
+    assert noise().tolist() == pytest.approx(expected)
 
 
 def test_a_value_of_the_object_stays_as_it_is_when_the_process_goes_on():
@@ -264,3 +264,13 @@ def test_what_does_not_fit_the_actions_is_refused_while_planning(given):
     spec = make_spec("td3", {"plugins": ["ornstein-uhlenbeck-noise"], **settings})
     with pytest.raises(PlanError, match=rf"{next(iter(given))} has \d values, but an action has 1"):
         resolve(Kernel(), spec)
+
+
+@pytest.mark.parametrize("name", ["mean", "sigma", "theta", "dt", "initial_noise"])
+def test_settings_that_a_run_copies_cannot_be_set(name):
+    noise = OrnsteinUhlenbeckActionNoise(0.5, 0.5, 0.5, 0.5, 0.5)
+    with pytest.raises(
+        AttributeError, match=f"ActionNoise.{name} cannot be set.*model.action_noise"
+    ):
+        setattr(noise, name, 0.0)
+    assert getattr(noise, name) == 0.5

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from rlk_baselines import A2C, ACER, ACKTR, DDPG, DQN, GAIL, PPO1, PPO2, SAC, TD3, TRPO
+from rlk_baselines import A2C, ACER, ACKTR, DDPG, DQN, GAIL, PPO1, PPO2, SAC, TD3, TRPO, sb3
 from rlk_baselines.bench import Monitor
 from rlk_baselines.common import make_vec_env
+from rlk_baselines.common.callbacks import BaseCallback
 from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize
 from rlk_baselines.gail import ExpertDataset
 from rlk_baselines.models import ActorCriticRLModel
@@ -181,6 +182,59 @@ def test_rewards_of_gail_are_told_as_those_of_the_environment_alone(counting) ->
     found = seen(GAIL("MlpPolicy", counting(), expert, timesteps_per_batch=8), 8)[-1]
     assert found["gail"] is True and found["true_rewards"][:7].tolist() == [1.0] * 7
     assert not {"reward", "rewards", "ep_rets", "cur_ep_ret", "reward_giver"} & found.keys()
+
+
+class Shaped(BaseCallback):
+    """Writes rewards of its own into those of every step, and keeps what a collection stored."""
+
+    stored: Any = None
+
+    def _on_step(self) -> bool:
+        self.locals["rewards"][:] = [5.0, self.num_timesteps]
+        return self.num_timesteps < 16
+
+    def _on_rollout_end(self) -> None:
+        if not isinstance(self.model, sb3.DQN):
+            self.stored = self.model.rollout_buffer.rewards.copy()
+
+
+@pytest.mark.parametrize("cls", [sb3.PPO, sb3.A2C])
+def test_rewards_that_a_callback_changes_are_learnt_from(counting: Any, cls: Any) -> None:
+    small = {} if cls is sb3.A2C else {"batch_size": 8}
+    shaped, normalized = Shaped(), VecNormalize(DummyVecEnv([counting, counting]))
+    for env in (DummyVecEnv([counting, counting]), normalized):
+        cls("MlpPolicy", env, n_steps=4, **small).learn(8, callback=shaped)
+        assert shaped.stored.tolist() == [[5, 2], [5, 4], [5, 6], [5, 8]]
+
+
+def test_rewards_that_a_callback_changes_are_in_the_replay(counting: Any) -> None:
+    env = DummyVecEnv([counting, counting])
+    model = sb3.DQN("MlpPolicy", env, buffer_size=50).learn(50, callback=Shaped())
+    # The step at which it stopped is stored, too.
+    assert model.replay_buffer.rewards[:8].tolist() == [[5, 2 * i] for i in range(1, 9)]
+    model.learn(2, reset_num_timesteps=False)
+    assert model.replay_buffer.rewards[8].tolist() == [1, 1]
+
+
+def test_rewards_that_a_callback_changes_are_those_of_its_next_steps(counting: Any) -> None:
+    def callback(local: Any, _: Any) -> None:
+        told.append([float(reward[0]) for reward in local["mb_rewards"]])
+        local["rewards"][:] = 7.0
+
+    told: list[list[float]] = []
+    A2C("MlpPolicy", counting(), n_steps=3).learn(3, callback=callback)
+    assert told == [[], [7.0], [7.0, 7.0]]
+
+
+def test_a_step_whose_callback_fails_is_stored(counting: Any) -> None:
+    def callback(local: Any, _: Any) -> None:
+        local["rewards"][:] = 7.0
+        raise KeyError("mine")
+
+    model = SAC("MlpPolicy", "Pendulum-v1", **OFF)
+    with pytest.raises(KeyError, match="mine"):
+        model.learn(3, callback=callback)
+    assert [row[2] for row in model.replay_buffer.storage] == [7.0]
 
 
 def test_ddpg_counts_its_episodes() -> None:

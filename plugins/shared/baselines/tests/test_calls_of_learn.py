@@ -34,9 +34,32 @@ def test_a_callback_that_cannot_begin_changes_nothing() -> None:
 
     model = A2C("MlpPolicy", "CartPole-v1").learn(20)
     before = model.num_timesteps, model.agent.plan.log_interval
+    cumulative = model.agent.run.clock.cumulative_timesteps
     with pytest.raises(RuntimeError, match="no file"):
         model.learn(10, Fails(), log_interval=None)
     assert (model.num_timesteps, model.agent.plan.log_interval) == before
+    assert model.agent.run.clock.cumulative_timesteps == cumulative
+
+
+def test_the_timesteps_of_all_calls_are_never_counted_from_0_again() -> None:
+    model, cumulative = A2C("MlpPolicy", "CartPole-v1"), []
+    for _ in range(3):
+        model.learn(20)
+        cumulative.append(model.agent.run.clock.cumulative_timesteps)
+    model.num_timesteps = 0
+    model.learn(20, reset_num_timesteps=False)
+    cumulative.append(model.agent.run.clock.cumulative_timesteps)
+    assert (model.num_timesteps, cumulative) == (20, [20, 40, 60, 80])
+
+
+def test_the_target_of_short_calls_moves_as_in_a_long_one() -> None:
+    model = sb3.DQN("MlpPolicy", "CartPole-v1", learning_starts=40, target_update_interval=100)
+    moved = []
+    for _ in range(5):
+        before = model.agent.run.algorithm.target.flat.clone()
+        model.learn(60)
+        moved.append(not before.equal(model.agent.run.algorithm.target.flat))
+    assert moved == [False, True, False, True, True]
 
 
 @pytest.mark.parametrize("interval", ["auto", 0.5, -1])

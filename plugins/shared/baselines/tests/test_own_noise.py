@@ -237,3 +237,21 @@ def test_a_model_of_hindsight_is_loaded_without_it_too(tmp_path) -> None:
 def test_rlk_itself_refuses_what_it_would_not_call(noise) -> None:
     with pytest.raises(PlanError, match=f"{type(noise).__name__} is derived from"):
         rlk.make("td3", env="Pendulum-v1", action_noise=noise)
+
+
+class Falling(NormalActionNoise):
+    def __call__(self):
+        self.sigma = 0.0 * self.sigma
+        return super().__call__()
+
+
+def test_noise_changes_by_another_object_or_in_a_derived_class() -> None:
+    """As the errors of settings that cannot be set say."""
+    model = sb3.TD3("MlpPolicy", "Pendulum-v1", action_noise=NormalActionNoise(0.0, 0.1), **OFF)
+    model.learn(2)
+    model.action_noise = NormalActionNoise(1.0, 0.0)
+    model.learn(2)
+    assert model.agent.plan.noises[0].config.mean == 1.0
+    noise = Falling(0.0, 0.1)
+    sb3.TD3("MlpPolicy", "Pendulum-v1", action_noise=noise, **OFF).learn(2)
+    assert noise.sigma == 0.0

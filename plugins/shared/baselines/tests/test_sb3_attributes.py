@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3 import DQN, PPO, SAC, TD3
 from rlk_baselines.sb3.common.buffers import ReplayBuffer
 from rlk_baselines.sb3.common.utils import FloatSchedule, LinearSchedule, get_linear_fn
@@ -51,6 +52,24 @@ def test_exploration_by_any_function_is_refused() -> None:
     with pytest.raises(ValueError, match=r"set it to get_linear_fn\(start.*not to <function"):
         model.exploration_schedule = lambda remaining: remaining
     assert model.exploration_schedule(1.0) == 1.0
+
+
+def test_what_cannot_be_assigned_says_what_to_do() -> None:
+    model, other = (SAC("MlpPolicy", "Pendulum-v1", buffer_size=300) for _ in range(2))
+    with pytest.raises(Refused, match=r"replay of its own.*load_replay_buffer\(path\)"):
+        model.replay_buffer = other.replay_buffer
+    with pytest.raises(Refused, match="Make a new model, whose replay is empty"):
+        model.replay_buffer.pos = 0
+
+
+def test_an_environment_that_is_assigned_is_learnt_from(counting: Any) -> None:
+    model = PPO("MlpPolicy", counting(), n_steps=8, batch_size=8)
+    env = DummyVecEnv([counting])
+    model.env = env
+    assert model.env is env and model.learn(8).num_timesteps == 8
+    with pytest.raises(ValueError, match="space"):
+        model.env = "Pendulum-v1"
+    assert model.env is env
 
 
 def test_off_policy_models_say_what_they_were_set_up_with() -> None:

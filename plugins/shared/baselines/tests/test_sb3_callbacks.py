@@ -122,7 +122,7 @@ def test_checkpoints_of_replays_are_loaded_by_the_names_of_stable_baselines3(
     assert path.is_file()
     other: Any = DQN("MlpPolicy", counting(), buffer_size=50, policy_kwargs={"net_arch": [4]})
     other.load_replay_buffer(path)
-    assert other.replay_buffer.size() == 12
+    assert other.replay_buffer.size() == 11  # as there, a step is stored after its callback
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -252,3 +253,37 @@ def test_layers_that_the_extractor_freezes_do_not_learn(kind: Any) -> None:
     changed = {name for name in before if not torch.equal(before[name], after[name])}
     assert "shared.extractor.second.weight" in changed
     assert not [name for name in changed if "first" in name]
+
+
+class Normalizing(FrozenWaves):
+    def __init__(self, observation_space: Any) -> None:
+        super().__init__(observation_space)
+        self.norm = nn.BatchNorm1d(3)
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        normalized: torch.Tensor = self.norm(super().forward(observations))
+        return normalized
+
+
+@pytest.mark.parametrize("kind", [PPO, DQN])
+def test_parameters_that_are_set_include_statistics_and_frozen_layers(
+    kind: Any, tmp_path: Path
+) -> None:
+    sizes = {"batch_size": 8, **({"n_steps": 16} if kind is PPO else {"learning_starts": 4})}
+    kwargs = {"features_extractor_class": Normalizing}
+    trained, *others = (
+        kind("MlpPolicy", "CartPole-v1", policy_kwargs=kwargs, seed=seed, **sizes)
+        for seed in range(5)
+    )
+    trained.learn(16).save(tmp_path / "model")
+    state = copy.deepcopy(trained.policy.state_dict())
+    others[0].set_parameters(trained.get_parameters())
+    others[1].set_parameters(str(tmp_path / "model"))
+    others[2].set_parameters({"policy": state}, exact_match=kind is PPO)
+    others[3].policy.load_state_dict(trained.get_parameters()["policy"])
+    for other in others:
+        assert state["shared.extractor.norm.num_batches_tracked"] > 0
+        assert all(torch.equal(other.policy.state_dict()[name], state[name]) for name in state)
+    wrong = {"model/shared/extractor/norm/running_mean": torch.zeros(1)}
+    with pytest.raises(RuntimeError, match=r"running_mean' has shape \(3,\) here and \(1,\) there"):
+        trained.set_parameters({"policy": wrong}, exact_match=False)

@@ -12,13 +12,15 @@ if TYPE_CHECKING:
 class TimestepInterval:
     """Counts the vector steps that have passed a multiple of `every` timesteps.
 
+    Timesteps are those of all calls of `learn`, so many short calls pass multiples as a long one.
+
     Args:
         every: timesteps, at least 1.
         clock: the run's.
         vector_step: timesteps by which the clock advances at once.
 
     Attributes:
-        asked_at: the timestep of the last call; checkpoints hold it.
+        asked_at: the cumulative timesteps at the last call; checkpoints hold them.
     """
 
     def __init__(self, every: int, clock: Clock, vector_step: int) -> None:
@@ -27,9 +29,8 @@ class TimestepInterval:
 
     def passed(self) -> int:
         """How many vector steps since the last call have passed one multiple or several."""
-        before, now = self.asked_at, self._clock.timesteps
+        before, now = self.asked_at, self._clock.cumulative_timesteps
         self.asked_at = now
-        if now < before:  # a call of `learn` has set the clock back to 0
-            before = 0
         multiples = now // self.every - before // self.every
-        return min(multiples, math.ceil((now - before) / self._vector_step))
+        found = min(multiples, math.ceil((now - before) / self._vector_step))
+        return max(0, found)  # the clock may fall: ranks that were stopped agree on what they made

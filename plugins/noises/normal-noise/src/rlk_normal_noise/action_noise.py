@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import attrs
 import numpy as np
 
@@ -9,7 +11,10 @@ from rlk.errors import PlanError
 from rlk.records import Array
 from rlk.settings import PluginText
 from rlk_action_scaling import as_numbers, as_setting, common_size
-from rlk_action_scaling.validators import not_negative
+from rlk_action_scaling.validators import fixed, not_negative
+
+#: What is done where a setting is set after the construction.
+_ON_SET: list[Any] = [fixed, attrs.setters.convert, attrs.setters.validate]
 
 
 @attrs.define(eq=False)
@@ -24,10 +29,11 @@ class NormalActionNoise:
 
     Raises:
         ValueError: for a sigma below 0, or a different number of sigmas and means.
+        AttributeError: if mean or sigma is set afterwards, except in a derived class.
     """
 
-    mean: Array = attrs.field(converter=as_numbers)
-    sigma: Array = attrs.field(converter=as_numbers, validator=not_negative)
+    mean: Array = attrs.field(converter=as_numbers, on_setattr=_ON_SET)
+    sigma: Array = attrs.field(converter=as_numbers, validator=not_negative, on_setattr=_ON_SET)
     rng: np.random.Generator = attrs.field(factory=np.random.default_rng, kw_only=True, repr=False)
 
     def __attrs_post_init__(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import attrs
 import numpy as np
 
@@ -9,8 +11,11 @@ from rlk.errors import PlanError
 from rlk.records import Array
 from rlk.settings import PluginText
 from rlk_action_scaling import as_numbers, as_setting, common_size
-from rlk_action_scaling.validators import not_negative
+from rlk_action_scaling.validators import fixed, not_negative
 from rlk_ornstein_uhlenbeck_noise.process import process_step
+
+#: What is done where a setting is set after the construction.
+_ON_SET: list[Any] = [fixed, attrs.setters.convert, attrs.setters.validate]
 
 
 @attrs.define(eq=False)
@@ -29,14 +34,15 @@ class OrnsteinUhlenbeckActionNoise:
     Raises:
         ValueError: for a sigma below 0, or where two of mean, sigma and initial_noise are for
             different numbers of dimensions.
+        AttributeError: if a setting is set afterwards, except in a derived class.
     """
 
-    mean: Array = attrs.field(converter=as_numbers)
-    sigma: Array = attrs.field(converter=as_numbers, validator=not_negative)
-    theta: float = attrs.field(default=0.15, converter=float)
-    dt: float = attrs.field(default=0.01, converter=float)
+    mean: Array = attrs.field(converter=as_numbers, on_setattr=_ON_SET)
+    sigma: Array = attrs.field(converter=as_numbers, validator=not_negative, on_setattr=_ON_SET)
+    theta: float = attrs.field(default=0.15, converter=float, on_setattr=_ON_SET)
+    dt: float = attrs.field(default=0.01, converter=float, on_setattr=_ON_SET)
     initial_noise: Array | None = attrs.field(
-        default=None, converter=attrs.converters.optional(as_numbers)
+        default=None, converter=attrs.converters.optional(as_numbers), on_setattr=_ON_SET
     )
     rng: np.random.Generator = attrs.field(factory=np.random.default_rng, kw_only=True, repr=False)
     _x: Array = attrs.field(init=False, repr=False)

@@ -277,7 +277,9 @@ class Constructed(metaclass=Documented):
 
     @num_timesteps.setter
     def num_timesteps(self, value: int) -> None:
-        self.agent.run.clock.timesteps = value
+        clock = self.agent.run.clock
+        clock.earlier_timesteps += max(0, clock.timesteps - value)  # `cumulative_timesteps` stays
+        clock.timesteps = value
 
     @property
     def observation_space(self) -> Any:

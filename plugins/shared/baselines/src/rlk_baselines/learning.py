@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from rlk import hookimpl
+from rlk.planning.run_settings import checked_timesteps
 from rlk.records import Step
 from rlk_baselines.accumulated_variables import AccumulatedVariables, accumulated_for
 from rlk_baselines.callback_variables import constants, shared
 from rlk_baselines.common.callback_interface import stops
+from rlk_baselines.refusals import refused
 from rlk_baselines.rows import LossCurves, Rows
 from rlk_baselines.tensorboard import ScalarWriter, folder_of_run
 
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
     from rlk_baselines.common.callbacks import BaseCallback
 
 
+#: What stores a step.
+Add = Callable[[Step], None]
 #: An interval that is longer than any run.
 _NEVER = 2**31
 
@@ -84,14 +89,15 @@ class Watcher:
         self._variables: dict[str, Any] = {}
         self._accumulated: list[AccumulatedVariables] = []
         self._seen_episodes = 0
+        self._store_held: Add | None = None  # stores a step that waits for the callback
 
     def learn(self, model: BaseRLModel, call: Call) -> None:
         """Train a model with the arguments of a call."""
         agent, run = model.agent, model.agent.run
-        timesteps, plan = run.clock.timesteps, run.plan
+        clock, plan = run.clock.state_dict(), run.plan
         self._set_interval(run, model.rows_every or call.log_interval)
         if call.reset_num_timesteps:
-            run.clock.timesteps = 0
+            run.clock.restart()
         if model.tensorboard_log is not None and run.communicator.rank == 0:
             is_new = run.timesteps == 0
             folder = folder_of_run(model.tensorboard_log, call.tb_log_name, is_new=is_new)
@@ -102,7 +108,8 @@ class Watcher:
             try:
                 call.callback.init_callback(model)
             except BaseException:
-                run.clock.timesteps, run.plan = timesteps, plan
+                run.clock.load_state_dict(clock)
+                run.plan = plan
                 raise
         self.call = call
         self.watch(run, steps=call.callback is not None or call.writer is not None)
@@ -159,9 +166,24 @@ class Watcher:
             with _raising():
                 self.call.callback.on_rollout_start()
 
+    @hookimpl(trylast=True)  # outermost: a learnt reward or a bonus joins what the callback leaves
+    def rlk_wrap_add(self) -> Callable[[Add], Add]:
+        """Hold a step back until the callback was called, which may change its rewards."""
+
+        def wrapper(add: Add) -> Add:
+            def store_or_hold(step: Step) -> None:
+                if self.call is None or self.call.callback is None:
+                    add(step)
+                else:
+                    self._store_held = add
+
+            return store_or_hold
+
+        return wrapper
+
     @hookimpl
     def rlk_step(self, run: Run, step: Step) -> bool | None:
-        """Call the callback, and return False if it stops the training."""
+        """Call the callback, store the step, and return False if it stops the training."""
         if self.call is None:
             return None
         if self.call.writer is not None and run.clock.episodes != self._seen_episodes:
@@ -171,14 +193,24 @@ class Watcher:
             return None
         infos = run.env.infos() if hasattr(run.env, "infos") else [{}] * run.n_envs
         found = shared(run, step, infos, self._before)
+        step = step._replace(reward=found["rewards"])  # which the callback may change in place
         for variables in self._accumulated:
             variables.see(run, step, infos, found)
         self._variables.update(found)
         self.call.callback.update_locals(self._variables)
-        is_last = stops(self.call.callback.on_step())
+        try:
+            is_last = stops(self.call.callback.on_step())
+        finally:
+            self._store(step)
         for variables in self._accumulated:
             variables.add(step, infos)
         return False if is_last else None
+
+    def _store(self, step: Step) -> None:
+        """Store the step that was held back."""
+        store, self._store_held = self._store_held, None
+        if store is not None:
+            store(step)
 
     @hookimpl
     def rlk_rollout_end(self) -> None:
@@ -215,6 +247,13 @@ class Watcher:
     def rlk_write_row(self, run: Run, row: Mapping[str, float]) -> None:
         assert self.model is not None
         self.rows.write(self.model, self.call, run, row)
+
+
+def whole_timesteps(timesteps: Any) -> int:
+    """Timesteps as an int, rounded down: programs often compute a float, such as 0.1 * n."""
+    is_fraction = isinstance(timesteps, float) and math.isfinite(timesteps)
+    with refused():
+        return checked_timesteps(int(timesteps) if is_fraction else timesteps, "learn")
 
 
 def globals_of(model: BaseRLModel) -> dict[str, Any]:

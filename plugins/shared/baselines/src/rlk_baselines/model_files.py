@@ -209,7 +209,7 @@ def parameters_in(place: Place | Sequence[Any], model: BaseRLModel) -> Mapping[s
             return sb3_loading.parameters(model, *sb3_files.read(path))
         state = read(path)
     parts = [part_of(state, part) for part in ("parameters", "algorithm")]
-    return {**named_parameters(*parts), **model.further_parameters(state.get(KEY, {}))}
+    return {**named_parameters(*parts), **model.further_parameters(state)}
 
 
 def load(

@@ -129,6 +129,14 @@ class OffPolicyRLModel(BaseRLModel):
         """A view of the replay storage."""
         return self.replayed(self)
 
+    @replay_buffer.setter
+    def replay_buffer(self, value: Any) -> None:
+        raise Refused(
+            f"{type(self).__name__}.replay_buffer cannot be set: each model has a replay of its "
+            "own. The other model's agent.save_replay_buffer(path) and agent.load_replay_buffer("
+            "path) of this one's copy the contents."
+        )
+
     def is_using_her(self) -> bool:
         """Whether the replay relabels goals in hindsight."""
         return any(one.name == "hindsight-replay" for one in self.agent.plan.storages)

@@ -13,7 +13,7 @@ import numpy as np
 
 from rlk.errors import RlkError
 from rlk.planning.other_environment import check_same_spaces
-from rlk.planning.run_settings import checked_seed, checked_timesteps
+from rlk.planning.run_settings import checked_seed
 from rlk.records import Array
 from rlk.running import checkpoint
 from rlk_baselines import model_files
@@ -27,7 +27,7 @@ from rlk_baselines.environments.own_exceptions import own_exceptions
 from rlk_baselines.environments.spaces import planned_spaces
 from rlk_baselines.environments.training_vector import BareVector, WrappedVector
 from rlk_baselines.environments.unvectorized import Unvectorized
-from rlk_baselines.learning import Call
+from rlk_baselines.learning import Call, whole_timesteps
 from rlk_baselines.policies.registered import class_of
 from rlk_baselines.refusals import ParametersDoNotFit, Refused, as_written, refused
 from rlk_bc.cloning import pretrain
@@ -228,8 +228,12 @@ class BaseRLModel(Constructed):
 
     @property
     def env(self) -> Any:
-        """The result of `get_env`."""
+        """The result of `get_env`; setting it calls `set_env`."""
         return self.get_env()
+
+    @env.setter
+    def env(self, value: Any) -> None:
+        self.set_env(value)
 
     @env.deleter
     def env(self) -> None:
@@ -316,8 +320,8 @@ class BaseRLModel(Constructed):
         """A copy of every parameter, by name; names of the policy's begin with `model/`."""
         return OrderedDict(self.agent.get_parameters())
 
-    def further_parameters(self, about: Mapping[str, Any]) -> dict[str, Array]:
-        """Parameters that are not the agent's, by name, from `about`, the data of a saved model."""
+    def further_parameters(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """Parameters that are not the agent's, by name, from the state of a saved model."""
         return {}
 
     def load_parameters(
@@ -379,13 +383,6 @@ class BaseRLModel(Constructed):
         with refused():
             made: Self = model_files.load(cls, load_path, env, custom_objects or {}, kwargs)
         return made
-
-
-def whole_timesteps(timesteps: Any) -> int:
-    """Timesteps as an int, rounded down: programs often compute a float, such as 0.1 * n."""
-    is_fraction = isinstance(timesteps, float) and math.isfinite(timesteps)
-    with refused():
-        return checked_timesteps(int(timesteps) if is_fraction else timesteps, "learn")
 
 
 def __getattr__(name: str) -> Any:

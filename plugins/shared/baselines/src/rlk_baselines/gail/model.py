@@ -15,7 +15,7 @@ from rlk.records import Array
 from rlk_adversarial_reward import GAILConfig
 from rlk_adversarial_reward.extension import GAILReward
 from rlk_baselines.common.base_class import Callback
-from rlk_baselines.model_files import Saved, parameters_in
+from rlk_baselines.model_files import KEY, Saved, parameters_in
 from rlk_baselines.models import ActorCriticRLModel
 from rlk_baselines.refusals import ParametersDoNotFit
 from rlk_baselines.trpo_mpi import TRPO
@@ -103,17 +103,14 @@ class GAIL(ActorCriticRLModel):
         super().load_from(saved, env)
         self._adversary.load_state_dict(saved.about["adversary"])
 
-    def further_parameters(self, about: Mapping[str, Any]) -> dict[str, Array]:
+    def further_parameters(self, state: Mapping[str, Any]) -> dict[str, Array]:
         """The discriminator's parameters, and the moments that normalise its observations."""
-        state = about.get("adversary", {"network": {}, "rows": {}})
-        found = {f"{_OWN_NAMES}{_path(name)}": one for name, one in state["network"].items()}
-        found |= {f"{_OWN_NAMES}rows/{name}": one for name, one in state["rows"].items()}
-        return {name: torch.as_tensor(one).numpy().copy() for name, one in found.items()}
+        return _named(state.get(KEY, {}).get("adversary", {"network": {}, "rows": {}}))
 
     def get_parameters(self) -> OrderedDict[str, Array]:
         """As in `BaseRLModel`; names of the discriminator's parameters begin with `adversary/`."""
         found = super().get_parameters()
-        found.update(self.further_parameters({"adversary": self._adversary.state_dict()}))
+        found.update(_named(self._adversary.state_dict()))
         return found
 
     def load_parameters(
@@ -127,7 +124,7 @@ class GAIL(ActorCriticRLModel):
             values = parameters_in(values, self)
         given = {name: one for name, one in values.items() if name.startswith(_OWN_NAMES)}
         state = self._adversary.state_dict()
-        own = self.further_parameters({"adversary": state})
+        own = _named(state)
         _check(given, own, exact_match)
         rest = {name: one for name, one in values.items() if name not in given}
         super().load_parameters(rest, exact_match)
@@ -156,6 +153,13 @@ class GAIL(ActorCriticRLModel):
         return super().learn(
             total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
         )
+
+
+def _named(state: Mapping[str, Any]) -> dict[str, Array]:
+    """The values in the state of a discriminator, copied, by their names in `get_parameters`."""
+    found = {f"{_OWN_NAMES}{_path(name)}": one for name, one in state["network"].items()}
+    found |= {f"{_OWN_NAMES}rows/{name}": one for name, one in state["rows"].items()}
+    return {name: torch.as_tensor(one).numpy().copy() for name, one in found.items()}
 
 
 def _path(name: str) -> str:

@@ -17,9 +17,10 @@ from rlk.agent import Agent
 from rlk_baselines import model_files
 from rlk_baselines.accumulated_variables import AccumulatedVariables
 from rlk_baselines.arguments import bound
-from rlk_baselines.common.base_class import BaseRLModel, Callback, whole_timesteps
+from rlk_baselines.common.base_class import Callback
 from rlk_baselines.common.callbacks import as_callback
 from rlk_baselines.common.schedules import get_schedule_fn
+from rlk_baselines.learning import whole_timesteps
 from rlk_baselines.models import OffPolicyRLModel
 from rlk_baselines.policies import by_name
 from rlk_baselines.policies.registered import class_of, get_policy_from_name
@@ -36,7 +37,7 @@ from rlk_baselines.sb3.images import channels_first, turned_to
 from rlk_baselines.sb3.learning import Watcher
 from rlk_baselines.sb3.monitored import monitored
 from rlk_baselines.sb3.own_algorithm import refuse_own_algorithm
-from rlk_baselines.sb3.parameter_names import by_rlks_names
+from rlk_baselines.sb3.parameters import HasParameters
 from rlk_baselines.sb3.policy_keywords import settings_of
 from rlk_baselines.sb3.policy_view import PolicyView
 from rlk_baselines.sb3.rows import OwnRows
@@ -53,7 +54,7 @@ LAST: Mapping[str, Any] = {
 }
 
 
-class BaseAlgorithm(BaseRLModel):
+class BaseAlgorithm(HasParameters):
     """A model with the interface of Stable-Baselines3.
 
     Attributes:
@@ -315,38 +316,7 @@ class BaseAlgorithm(BaseRLModel):
         observation = channels_first(observation, self.observation_space)
         return super().predict(observation, state, episode_start, bool(deterministic))
 
-    # ---- parameters and files --------------------------------------------------------------------
-
-    def get_parameters(self) -> dict[str, Any]:  # type: ignore[override]
-        """A copy of every parameter, as tensors by name, under the key `policy`."""
-        return {"policy": {k: torch.as_tensor(v) for k, v in super().get_parameters().items()}}
-
-    def set_parameters(
-        self,
-        load_path_or_dict: Mapping[str, Any] | str | IO[bytes],
-        exact_match: bool = True,
-        device: str | torch.device = "auto",
-    ) -> None:
-        """Set parameters; the optimisers' states do not change.
-
-        Args:
-            load_path_or_dict: the result of `get_parameters`, one with `policy.state_dict()` under
-                the key `policy`, or the path or file of a saved model.
-            exact_match: whether to refuse values that lack a parameter.
-            device: ignored: the parameters stay on the model's device.
-
-        Raises:
-            RuntimeError: if names or shapes do not fit.
-            Refused: if a dict with `policy` has other keys than that and optimisers' states.
-        """
-        values: Any = load_path_or_dict
-        if isinstance(values, Mapping):
-            others = [key for key in values if key != "policy" and "optimizer" not in key]
-            if "policy" in values and others:
-                raise Refused(f"set_parameters takes the parameters of 'policy', got {others}.")
-            given = by_rlks_names(values.get("policy", values), self.policy)
-            values = {k: torch.as_tensor(v).cpu() for k, v in given.items()}
-        self.load_parameters(values, exact_match)
+    # ---- files -----------------------------------------------------------------------------------
 
     def save(  # type: ignore[override]
         self,

@@ -9,8 +9,8 @@ from torch import nn
 
 
 def rlks_names(policy: nn.Module) -> dict[str, str]:
-    """The names in `get_parameters` of all parameters, by their names in the module."""
-    return {name: f"model/{name.replace('.', '/')}" for name, _ in policy.named_parameters()}
+    """The names in `get_parameters` of all parameters and buffers, by those in the module."""
+    return {name: f"model/{name.replace('.', '/')}" for name in policy.state_dict()}
 
 
 def by_rlks_names(values: Mapping[str, Any], policy: nn.Module) -> dict[str, Any]:
@@ -22,7 +22,7 @@ def by_rlks_names(values: Mapping[str, Any], policy: nn.Module) -> dict[str, Any
 def by_torchs_names(
     values: Mapping[str, Any], policy: nn.Module
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The values of the policy's parameters, by the module's names, and all other values."""
+    """The values of the policy's state, by the module's names, and all other values."""
     names = {theirs: name for name, theirs in rlks_names(policy).items()}
     own = {names[name]: value for name, value in values.items() if name in names}
     return own, {name: value for name, value in values.items() if name not in names}

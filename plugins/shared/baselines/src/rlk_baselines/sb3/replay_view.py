@@ -13,6 +13,7 @@ import torch
 
 from rlk.records import Array
 from rlk.spaces import map_observation
+from rlk_baselines.refusals import Refused
 from rlk_baselines.replay_view import ReplayView
 from rlk_baselines.sb3.common.type_aliases import DictReplayBufferSamples, ReplayBufferSamples
 
@@ -69,6 +70,13 @@ class ModelsReplay(ReplayView):
             return 0
         newest = int(self._storage.number(np.arange(len(self))).argmax()) // self.n_envs
         return (newest + 1) % int(self._storage.slots // self.n_envs)
+
+    @pos.setter
+    def pos(self, value: Any) -> None:
+        raise Refused(
+            "replay_buffer.pos cannot be set: a replay is never emptied, and the next step "
+            "replaces the oldest one. Make a new model, whose replay is empty."
+        )
 
     @property
     def observations(self) -> Any:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from rlk import spaces
+from rlk.errors import BadFile
+from rlk_baselines import model_files
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.algorithm import LAST
 from rlk_baselines.sb3.common.off_policy_algorithm import OffPolicyAlgorithm
@@ -38,6 +40,9 @@ _DEFAULTS: Mapping[str, Any] = {
     "max_grad_norm": 10.0,
     **LAST,
 }
+
+#: The key of a rate that was set, in the data of a file.
+_RATE = "exploration_rate"
 
 
 class DQN(OffPolicyAlgorithm):
@@ -100,8 +105,7 @@ class DQN(OffPolicyAlgorithm):
 
         It may be set for `predict`; `learn` continues with that of its schedule.
         """
-        rate, iteration = self._rate_set or (0.0, None)
-        if iteration == self.agent.run.clock.iterations:
+        if (rate := self._set_rate()) is not None:
             return rate
         if self.num_timesteps == 0:
             return 0.0
@@ -110,6 +114,24 @@ class DQN(OffPolicyAlgorithm):
     @exploration_rate.setter
     def exploration_rate(self, value: float) -> None:
         self._rate_set = float(value), self.agent.run.clock.iterations
+
+    def _set_rate(self) -> float | None:
+        """The rate that the program has set since the latest collection, or None."""
+        rate, iteration = self._rate_set or (None, None)
+        return rate if iteration == self.agent.run.clock.iterations else None
+
+    def about(self) -> dict[str, Any]:
+        """As in `OffPolicyAlgorithm`, with the `exploration_rate` that the program has set."""
+        return {**super().about(), _RATE: self._set_rate()}
+
+    def load_from(self, saved: model_files.Saved, env: Any) -> None:
+        """As in `OffPolicyAlgorithm`, with the `exploration_rate` that the program had set."""
+        rate = saved.about.get(_RATE)  # older files have none
+        if not isinstance(rate, float | None):
+            raise BadFile(f"the saved model is damaged: its {_RATE} is {rate!r:.80}.")
+        super().load_from(saved, env)
+        if rate is not None:
+            self.exploration_rate = rate
 
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
         """As in `OffPolicyAlgorithm`; all actions are random before `learning_starts`."""
