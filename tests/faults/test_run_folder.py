@@ -8,6 +8,7 @@ import shutil
 import signal
 import socket
 import time
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -323,3 +324,14 @@ def test_a_lock_that_is_let_go_of_is_not_kept_for_forks(tmp_path):
     OwnedFolder(tmp_path).release()
     gc.collect()
     assert len(folder_owner._locks) == before
+
+
+def test_an_agent_that_is_dropped_and_not_closed_frees_its_folder_without_a_warning(tmp_path):
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        agent = rlk.make("stand-in", kernel=KERNEL, out=str(tmp_path / "run")).learn(8)
+        assert "another agent of this process" in in_use(tmp_path / "run")
+        del agent
+        gc.collect()
+    assert [str(one.message) for one in warned] == []
+    OwnedFolder(tmp_path / "run").release()

@@ -81,7 +81,7 @@ class Agent:
             EnvironmentFailed: if an environment raises or its process dies.
             RlkError: if this agent is training already, is closed, or was made in a process that
                 this one is a fork of; after the training, if a file could not be written.
-            PlanError: for an invalid callback, or timesteps that are not a whole number.
+            PlanError: for an invalid callback, timesteps, or mode of torch (`torch.no_grad()`).
         """
         steps = self.plan.total_timesteps if total_timesteps is None else total_timesteps
         steps = checked_timesteps(steps, "learn")

@@ -1,4 +1,4 @@
-"""Whether what is printed is seen on a terminal, and whether anybody reads it at all."""
+"""Printing on streams that a program may have replaced or closed, and whether anybody reads it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,32 @@ from typing import TextIO
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether this stream is one; None is what `sys.stdout` is in a process without it."""
-    return stream is not None and stream.isatty()
+    """Whether this stream is one.
+
+    A stream that cannot be asked is none: `sys.stdout` is None in a process without it, and may be
+    closed, or an object of the program's that can only write.
+    """
+    try:
+        return stream is not None and stream.isatty()
+    except (AttributeError, OSError, ValueError):
+        return False
+
+
+def print_on(stream: TextIO | None, text: str) -> None:
+    r"""Print a text at once; nothing is printed on a stream that is closed, or None.
+
+    A character that the stream's encoding lacks is printed as `\u65e5`, as errors show it: the
+    name of a folder must not end the training that prints it.
+
+    Raises:
+        OSError: if it cannot be written, as on a full disk.
+    """
+    if getattr(stream, "closed", False):
+        return
+    if getattr(stream, "errors", "strict") == "strict":
+        encoding = getattr(stream, "encoding", None) or "utf-8"
+        text = text.encode(encoding, "backslashreplace").decode(encoding)
+    print(text, file=stream, flush=True)
 
 
 def output_is_unread(error: BaseException | None) -> bool:

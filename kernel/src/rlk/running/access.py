@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from rlk.errors import PlanError, RlkError
 from rlk.running.learning_call import LearningCall
+from rlk.running.torch_modes import check_can_train
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
@@ -31,11 +32,12 @@ def training(run: Run, call: str) -> Iterator[None]:
         call: the name of the call, for the message.
 
     Raises:
-        RlkError: within another such call, as from a callback or another thread, or as `check_own`
-            and `check_environment`.
+        RlkError: within another such call, as from a callback or another thread, or as `check_own`,
+            `check_environment` and `check_can_train`.
     """
     check_own(run, call)
     check_environment(run, call)
+    check_can_train(call, run.device)
     if run.learning:
         raise RlkError(
             f"{call}: this agent is training already, in the call that this one was made within, "

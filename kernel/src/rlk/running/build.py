@@ -12,13 +12,14 @@ from rlk.one_process import OneProcess
 from rlk.optimise import Optimiser
 from rlk.protocols import Stateful
 from rlk.registry.answers import check_given
-from rlk.running.device import choose_device, keep_memory, refuse_other_floats, set_threads
+from rlk.running.device import choose_device, keep_memory, set_threads
 from rlk.running.listeners import look_up_listeners
 from rlk.running.plan_file import keep_plan
 from rlk.running.policy import make_policy
 from rlk.running.run import Run
 from rlk.running.seeding import Streams
 from rlk.running.storage import make_add, make_storage
+from rlk.running.torch_modes import refuse_other_defaults
 from rlk.running.vec_env import make_vec_env, metrics_of
 from rlk.wrapping import wrapped
 
@@ -36,9 +37,9 @@ def build(plan: Plan, saved: Mapping[str, Any] | None = None) -> Run:
 
     Raises:
         BadFile: if the plan's policy has more parameters than are saved.
-        PlanError: if torch's default dtype is not float32, or a part does not fit.
+        PlanError: if torch's default dtype or device is another than rlk's, or a part does not fit.
     """
-    refuse_other_floats()
+    refuse_other_defaults()
     plan.load_factories()
     run = Run(plan, plan.hooks())
     try:

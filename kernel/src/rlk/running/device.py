@@ -106,17 +106,6 @@ def choose_device(plan: Plan) -> str:
     return plan.device
 
 
-def refuse_other_floats() -> None:
-    """PlanError if the program has set another default dtype of torch than float32."""
-    found = torch.get_default_dtype()
-    if found is not torch.float32:
-        raise PlanError(
-            f"torch's default dtype is {found}, and policies, observations and losses are "
-            "torch.float32 here. Call torch.set_default_dtype(torch.float32) before an agent is "
-            "made or loaded, and as long as it learns."
-        )
-
-
 def set_threads(run: object, plan: Plan, parameters: torch.Tensor) -> None:
     """Set torch's threads to those of a run, which begins to compute.
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 import attrs
 
 from rlk.errors import RlkError
-from rlk.terminal import output_is_unread
+from rlk.terminal import output_is_unread, print_on
 
 
 @attrs.define
@@ -96,4 +96,4 @@ class FailedWrites:
         if not self._by_writer:
             text += "\nThat does not end the training; what is missing is listed at its end."
         with contextlib.suppress(OSError):  # stderr may be a file on the same full disk
-            print(f"\n{text}", file=sys.stderr, flush=True)
+            print_on(sys.stderr, f"\n{text}")

@@ -13,9 +13,7 @@ import socket
 import sys
 import time
 import weakref
-from io import FileIO
 from pathlib import Path
-from typing import IO
 
 from rlk.errors import PlanError, RlkError
 from rlk.files import remove_unfinished
@@ -23,8 +21,8 @@ from rlk.hookspecs import hookimpl
 
 #: The file in a run folder that names its owner.
 OWNER = ".owner"
-#: The locks that agents of this process hold.
-_locks = weakref.WeakSet[FileIO]()
+#: The files whose locks agents of this process hold.
+_locks: weakref.WeakSet[_OpenFile] = weakref.WeakSet()
 #: The byte of that file that is locked on Windows.
 _LOCKED_BYTE = 1 << 30
 #: Where files of a run are written.
@@ -102,7 +100,7 @@ def in_use(path: Path) -> str | None:
     """
     try:
         with (path / OWNER).open("rb") as file:
-            if _lock(file, shared=True):
+            if _lock(file.fileno(), shared=True):
                 return None
             owner = file.read().decode(errors="replace") or "another process"
     except OSError:  # there is no such file, or it cannot be read
@@ -116,7 +114,21 @@ def in_use(path: Path) -> str | None:
     return f"{path} is in use: {owner} trains in it. Wait for it, end it, or name another folder."
 
 
-def _locked_soon(path: Path) -> FileIO | None:
+class _OpenFile:
+    """The owner's file, open until `close`, or until its agent is dropped: without a warning then.
+
+    Python warns of files that are not closed, and nobody has to close an agent.
+    """
+
+    def __init__(self, path: Path) -> None:
+        how = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        self.descriptor = os.open(path, how, 0o666)
+        #: Closes it once; what is called later does nothing.
+        self.close = weakref.finalize(self, os.close, self.descriptor)
+        self.close.atexit = False  # the system does, after what closes agents then
+
+
+def _locked_soon(path: Path) -> _OpenFile | None:
     """As `_locked`, tried for a fifth of a second: whoever asks `in_use` has the lock a moment."""
     for _ in range(10):
         file = _locked(path)
@@ -126,19 +138,19 @@ def _locked_soon(path: Path) -> FileIO | None:
     return None
 
 
-def _locked(path: Path) -> FileIO | None:
+def _locked(path: Path) -> _OpenFile | None:
     """The owner's file, locked, with this process's number; None if it is locked already."""
     while True:
-        file = path.open("ab", buffering=0)
-        if not _lock(file, shared=False):
+        file = _OpenFile(path)
+        if not _lock(file.descriptor, shared=False):
             file.close()
             return None
         if _is_at(file, path):
             break
         file.close()  # its owner just released it: the name is free, or belongs to another file
-    file.truncate(0)
+    os.ftruncate(file.descriptor, 0)
     with contextlib.suppress(OSError):  # on a full disk it is empty, but still locked
-        file.write(_this_process().encode())
+        os.write(file.descriptor, _this_process().encode())
     return file
 
 
@@ -146,8 +158,8 @@ def _this_process() -> str:
     return f"process {os.getpid()} on {socket.gethostname()}"
 
 
-def _lock(file: IO[bytes] | FileIO, *, shared: bool) -> bool:
-    """Try to lock the file; whether that succeeded. True where there are no locks.
+def _lock(descriptor: int, *, shared: bool) -> bool:
+    """Try to lock an open file; whether that succeeded. True where there are no locks.
 
     Windows has no shared locks, and nobody else can read the bytes that are locked: there it is one
     byte far behind the text.
@@ -156,16 +168,16 @@ def _lock(file: IO[bytes] | FileIO, *, shared: bool) -> bool:
         if sys.platform == "win32":
             import msvcrt
 
-            place = os.lseek(file.fileno(), 0, os.SEEK_CUR)
-            os.lseek(file.fileno(), _LOCKED_BYTE, os.SEEK_SET)
+            place = os.lseek(descriptor, 0, os.SEEK_CUR)
+            os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
             try:
-                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+                msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
             finally:
-                os.lseek(file.fileno(), place, os.SEEK_SET)
+                os.lseek(descriptor, place, os.SEEK_SET)
         else:
             import fcntl
 
-            fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError):  # the second on Windows
         return False
     except OSError:  # a file system without locks
@@ -173,10 +185,10 @@ def _lock(file: IO[bytes] | FileIO, *, shared: bool) -> bool:
     return True
 
 
-def _is_at(file: FileIO, path: Path) -> bool:
+def _is_at(file: _OpenFile, path: Path) -> bool:
     """Whether the open file is the one with that name."""
     try:
-        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+        return os.path.samestat(os.fstat(file.descriptor), path.stat())
     except FileNotFoundError:
         return False
 

@@ -6,6 +6,7 @@ import errno
 import io
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -171,6 +172,54 @@ def test_an_output_on_a_full_disk_ends_no_training(monkeypatch: pytest.MonkeyPat
         with pytest.raises(RlkError, match=r"summary, 2 times: \[Errno \d+\] No space left"):
             agent.learn(16)
         assert agent.num_timesteps == 16
+
+
+class ToLogger:
+    """A standard stream that a program puts its logger in place of; it can only be written to."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def write(self, text: str) -> None:
+        self.text += text
+
+    def flush(self) -> None:
+        pass
+
+
+def closed_stream() -> io.StringIO:
+    stream = io.StringIO()
+    stream.close()
+    return stream
+
+
+@pytest.mark.parametrize("stream", [ToLogger, closed_stream])
+@pytest.mark.parametrize("verbose", [0, 1])
+def test_standard_streams_that_were_replaced_or_closed_end_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: Callable[[], Any], verbose: int
+) -> None:
+    out = stream()
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr(sys, "stderr", stream())
+    how = {"env": "CartPole-v1", "verbose": verbose, "n_steps": 8, "log_interval": 1}
+    with rlk.make("a2c", out=str(tmp_path / "run"), **how) as agent:
+        agent.learn(16)
+    rlk.load(tmp_path / "run").close()
+    if isinstance(out, ToLogger):
+        assert ("timesteps=16" in out.text and "done: 16" in out.text) == bool(verbose)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_a_letter_that_the_output_lacks_is_escaped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str
+) -> None:
+    printed = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, encoding))
+    how = {"env": "CartPole-v1", "verbose": 1, "n_steps": 8, "plugins": ["tensorboard"]}
+    with rlk.make("a2c", out=str(tmp_path / "run-\u6f22"), **how) as agent:
+        agent.learn(16)
+    assert agent.num_timesteps == 16
+    assert rb"run-\u6f22/model.zip" in printed.getvalue()
 
 
 def test_its_sentences_are_broken_between_words_on_a_narrow_terminal(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -159,6 +160,34 @@ def test_memory_that_is_not_there_is_said_before_anything_is_written_to_it(zoo):
     with full_disk(), pytest.raises(EnvironmentFailed, match=r"n_envs=2, cannot be allocated"):
         SubprocVecEnv([Counter] * 2, n_workers=2, start_method="fork")
     assert zoo.gone(set(zoo.descendants(os.getpid())) - before)
+
+
+def limited_to_more_open_files(more):
+    """Let this process open only so many files more, within this context."""
+    import resource  # Windows does not have it
+
+    stack = contextlib.ExitStack()
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    stack.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+    lowest = os.open(os.devnull, os.O_RDONLY)
+    os.close(lowest)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest + more, hard))
+    return stack
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_where_too_few_files_may_be_opened_the_limit_is_named(zoo, make, method):
+    make([Counter]).close()  # what is imported at the first use opens files, too
+    before = set(zoo.descendants(os.getpid()))
+    for more in range(20):  # each place that opens files comes to the limit once
+        try:
+            with limited_to_more_open_files(more):
+                make([Counter] * 3, n_workers=3, start_method=method).close()
+            break
+        except EnvironmentFailed as error:
+            assert re.search(r"may open [\d,]+ files .*n_workers=K.* ulimit -n", str(error))
+        assert zoo.gone(set(zoo.descendants(os.getpid())) - before)
+    assert 3 < more < 19
 
 
 @pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="this system reserves no memory")

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from rlk.errors import NotFinite, PlanError
 from rlk.records import Array
+from rlk.running.torch_modes import check_can_train
 from rlk_action_scaling import BoxUnits
 from rlk_bc.loss import loss_of_actions, mode_loss, value_loss
 from rlk_bc.statistics import begin_statistics
@@ -56,7 +57,7 @@ def pretrain(
 
     Raises:
         PlanError: if the expert's spaces are not the agent's, its policy is recurrent, an argument
-            is out of range, or gradients are turned off.
+            is out of range, or the program has turned off gradients or other floats on.
         NotFinite: for a loss or a gradient that is not finite; nothing is learnt from it.
     """
     if not isinstance(dataset, ExpertDataset):
@@ -64,11 +65,7 @@ def pretrain(
             f"dataset must be an ExpertDataset, got {type(dataset).__name__}. Use "
             "rlk_expert_data.ExpertDataset('expert.npz')"
         )
-    if not torch.is_grad_enabled():
-        raise PlanError(
-            "pretrain computes gradients, which torch.no_grad() or torch.inference_mode() has "
-            "turned off. Call it outside of that block."
-        )
+    check_can_train("pretrain", agent.run.device)
     n_epochs = checked_count("n_epochs", n_epochs)
     learning_rate = checked_positive("learning_rate", learning_rate)
     adam_epsilon = checked_positive("adam_epsilon", adam_epsilon)

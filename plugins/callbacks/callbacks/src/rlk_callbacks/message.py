@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 
+from rlk.terminal import print_on
+
 
 def print_message(callback: str, text: str) -> None:
     """Print on stderr; a progress bar stays below the text."""
-    print(f"{callback}: {text}", file=sys.stderr, flush=True)
+    print_on(sys.stderr, f"{callback}: {text}")

@@ -19,7 +19,7 @@ from rlk.planning.to_pass_again import to_pass_again
 from rlk.running import saved_files
 from rlk.running.run_folder import as_typed
 from rlk.spaces import sees_images
-from rlk.terminal import is_terminal, output_is_unread
+from rlk.terminal import is_terminal, output_is_unread, print_on
 from rlk_callbacks.stop import is_numbered
 from rlk_evaluate.number_text import significant
 from rlk_model_files.locate import checkpoints
@@ -55,7 +55,7 @@ class Summary:
         if not self._announced and _prints(run):
             self._announced = True
             with run.failed_writes.tolerated("summary"):  # as later lines: training goes on
-                print("\n".join(map(_fitted, beginning(run))), flush=True)
+                print_on(sys.stdout, "\n".join(map(_fitted, beginning(run))))
 
     @hookimpl
     def rlk_evaluation_end(self, result: Any) -> None:
@@ -75,7 +75,7 @@ class Summary:
         speed = f"{steps / max(seconds, 1e-9):,.0f} a second"
         first = _fitted(f"{how} {steps:,} timesteps in {seconds:.1f} s ({speed})")
         lines = [first, *learnt(run, self._evaluated), *self._new_advice(run, reason is not None)]
-        print("\n".join(lines), file=sys.stderr if unread else sys.stdout, flush=True)
+        print_on(sys.stderr if unread else sys.stdout, "\n".join(lines))
 
     def _new_advice(self, run: Run, stopped: bool) -> list[str]:
         """Files and next steps, unless they are those that the last call of `learn` printed."""

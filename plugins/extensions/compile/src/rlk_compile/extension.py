@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rlk.hookspecs import hookimpl
+from rlk.terminal import print_on
 from rlk_compile.collective import Traceable
 from rlk_compile.config import CompileConfig
 from rlk_compile.passes import why_unknown
@@ -104,4 +105,4 @@ class Compile:
 def _say(run: Run, text: str) -> None:
     """Print to stderr, as callbacks do: a progress bar stays below the text."""
     if run.plan.verbose and run.communicator.rank == 0:
-        print(f"compile: {text}", file=sys.stderr, flush=True)
+        print_on(sys.stderr, f"compile: {text}")

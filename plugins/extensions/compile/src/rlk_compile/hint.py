@@ -14,6 +14,7 @@ import attrs
 
 from rlk.abilities import ForeseesUpdates, offers
 from rlk.hookspecs import hookimpl
+from rlk.terminal import print_on
 from rlk_compile.component import component
 from rlk_compile.untraceable import why_untraceable
 
@@ -53,7 +54,7 @@ class CompileHint:
         clock, algorithm = run.clock, cast(ForeseesUpdates, run.algorithm)
         ahead = algorithm.updates_ahead(clock.total_timesteps - clock.timesteps)
         if ahead is not None and (text := hint(*ahead, run.parameters.flat)):
-            print(f"compile: {text}", file=sys.stderr, flush=True)
+            print_on(sys.stderr, f"compile: {text}")
 
 
 def would_apply(run: Run) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rlk.errors import PlanError
 from rlk.hookspecs import hookimpl
 from rlk.running.resets import told_of_resets
+from rlk.terminal import print_on
 from rlk_demonstrations.check import OWNER, transitions_for
 from rlk_demonstrations.config import DemonstrationsConfig
 
@@ -47,7 +48,7 @@ class Demonstrations:
         _begin_new_episodes(run)
         self._is_done = True
         if run.plan.verbose and run.communicator.rank == 0:
-            print(f"demonstrations: {_told(found, run.n_envs)}", file=sys.stderr, flush=True)
+            print_on(sys.stderr, f"demonstrations: {_told(found, run.n_envs)}")
 
     @hookimpl
     def rlk_save(self, replay: bool) -> State:

@@ -14,6 +14,7 @@ from rlk.running.named_parameters import named_parameters, parameters_of, put_pa
 from rlk.running.restoring import bad_if_it_fails, part_of
 from rlk.running.state_check import check_state
 from rlk.running.untrained import restore_untrained
+from rlk.terminal import print_on
 from rlk_model_start.fit import other_observations, other_parts
 
 if TYPE_CHECKING:
@@ -55,11 +56,10 @@ def begin(run: Run, path: Path, *, exact_match: bool = True) -> None:
     if run.plan.verbose and run.communicator.rank == 0:
         steps = f"{state['manifest']['timesteps']:,}"
         optimiser = "keeps its state" if goes_on else "begins anew"
-        print(
+        print_on(
+            sys.stderr,
             f"model-start: the run begins with {path}, which was trained for {steps} timesteps; "
             f"its optimiser {optimiser}{_without(missing)}",
-            file=sys.stderr,
-            flush=True,
         )
 
 

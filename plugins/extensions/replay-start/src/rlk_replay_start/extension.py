@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rlk.errors import BadFile
 from rlk.files import looking_at, users_path
 from rlk.hookspecs import hookimpl
+from rlk.terminal import print_on
 from rlk_model_files.locate import checkpoints
 from rlk_replay_start.config import ReplayStartConfig
 
@@ -76,7 +77,7 @@ class ReplayStart:
         self._is_done = True
         if run.plan.verbose and run.communicator.rank == 0:
             begins = f"the run begins with {len(run.storage):,} transitions of {path}"
-            print(f"replay-start: {begins}", file=sys.stderr, flush=True)
+            print_on(sys.stderr, f"replay-start: {begins}")
 
     @hookimpl
     def rlk_save(self, replay: bool) -> State:

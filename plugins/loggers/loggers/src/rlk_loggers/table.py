@@ -8,6 +8,7 @@ With `verbose=0` nothing is printed.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rlk.hookspecs import hookimpl
+from rlk.terminal import print_on
 from rlk_loggers.config import TableConfig
 from rlk_loggers.number_format import compact, readable
 
@@ -64,7 +66,7 @@ class TableLogger:
         if run.plan.verbose == 0 or run.communicator.rank != 0:
             return
         if not (self._console.is_terminal or self._console.is_jupyter):
-            print(line(run.timesteps, row), flush=True)
+            print_on(sys.stdout, line(run.timesteps, row))
             return
         self._waiting |= row
         self._timesteps, self._total = run.timesteps, run.clock.total_timesteps

@@ -11,6 +11,7 @@ import io
 import os
 import re
 import socket
+import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,6 +22,7 @@ from rlk.command_line import command_line
 from rlk.growing_file import GrowingFile
 from rlk.hookspecs import hookimpl
 from rlk.running.run_folder import as_typed
+from rlk.terminal import print_on
 from rlk_loggers.needs_folder import lacks_folder
 
 if TYPE_CHECKING:
@@ -125,7 +127,7 @@ class TensorboardLogger:
         file.write(step=run.timesteps, summary=text_pb("plan/text_summary", plan))
         if run.plan.verbose:
             command = ["tensorboard", "--logdir", str(as_typed(run))]
-            print(f"  to see it: {command_line(command)}", flush=True)
+            print_on(sys.stdout, f"  to see it: {command_line(command)}")
 
     @hookimpl
     def rlk_write_row(self, run: Run, row: Mapping[str, float]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rlk.hookspecs import hookimpl
+from rlk.terminal import print_on
 from rlk_ranks import planning
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class SeveralRanks:
         saved, self._saved = self._saved, None
         anew = self._training.start(saved) if self._training else [None]
         for message in differences(saved, anew) if run.plan.verbose else ():
-            print(f"{self._launch.name}: {message}", file=sys.stderr, flush=True)
+            print_on(sys.stderr, f"{self._launch.name}: {message}")
 
     @hookimpl(tryfirst=True)
     def rlk_rollout_start(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,6 +12,7 @@ import numpy as np
 
 from rlk.errors import PlanError
 from rlk.files import replacing
+from rlk.terminal import print_on
 from rlk_baselines.common.callback_interface import (
     BaseCallback,
     EventCallback,
@@ -113,7 +115,7 @@ class CheckpointCallback(BaseCallback):
             path = os.path.join(self.save_path, f"{name}.zip")
             self.model.save(path)
             if self.verbose > 1:
-                print(f"Saving model checkpoint to {path}")
+                print_on(sys.stdout, f"Saving model checkpoint to {path}")
         return True
 
 

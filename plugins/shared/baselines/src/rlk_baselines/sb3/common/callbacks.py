@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rlk.errors import PlanError
+from rlk.terminal import print_on
 from rlk_baselines.common.callback_interface import refuse_other, stops
 from rlk_baselines.common.callbacks import (
     BaseCallback,
@@ -86,7 +87,7 @@ class CheckpointCallback(_CheckpointCallback):
         path = os.path.join(self.save_path, name)
         write(path)
         if self.verbose > 1:
-            print(f"Saving model {title} to {path}")
+            print_on(sys.stdout, f"Saving model {title} to {path}")
 
 
 class EvalCallback(_EvalCallback):
