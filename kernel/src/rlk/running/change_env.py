@@ -12,6 +12,7 @@ from rlk.planning.environment import EnvChoice, choose_environment
 from rlk.planning.other_environment import check_same_spaces
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
+from rlk.running.moved_parameters import adopt_parameters
 from rlk.running.vec_env import make_vec_env, metrics_of
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def change_env(run: Run, spec: RunSpec) -> Callable[[], None]:
     Raises:
         PlanError: if the new one does not fit; then nothing changes.
     """
+    adopt_parameters(run)
     kernel = run.plan.kernel
     _check_size(run.plan, choose_environment(spec.given["env"], kernel.registries, {}))
     same_number = attrs.evolve(spec, given={**spec.given, "n_envs": run.n_envs})

@@ -12,7 +12,7 @@ from given_spaces import BOTH, PICTURE, SEEN, SMALL, SPACES, Given, close
 from gymnasium import spaces
 from torch import nn
 
-from rlk.errors import PlanError
+from rlk.errors import PlanError, RlkError
 from rlk_baselines.sb3 import A2C, DQN, PPO, SAC, TD3
 from rlk_baselines.sb3.common.torch_layers import (
     BaseFeaturesExtractor,
@@ -61,6 +61,12 @@ class FrozenWaves(BaseFeaturesExtractor):
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
         features: torch.Tensor = self.second(torch.sin(self.first(observations)))
         return features
+
+
+class ThawedWaves(FrozenWaves):
+    def __init__(self, observation_space: Any) -> None:
+        super().__init__(observation_space)
+        self.first.requires_grad_(True)
 
 
 class Waves(BaseFeaturesExtractor):
@@ -252,3 +258,21 @@ def test_layers_that_the_extractor_freezes_do_not_learn(kind: Any) -> None:
     changed = {name for name in before if not torch.equal(before[name], after[name])}
     assert "shared.extractor.second.weight" in changed
     assert not [name for name in changed if "first" in name]
+
+
+def test_layers_that_are_unfrozen_later_are_refused_and_trained_in_another_model() -> None:
+    def model_with(kind: Any) -> Any:
+        kwargs = {"features_extractor_class": kind}
+        return PPO("MlpPolicy", Given(None), **SMALL, policy_kwargs=kwargs)
+
+    model = model_with(FrozenWaves)
+    model.learn(8)
+    model.policy.shared.extractor.first.requires_grad_(True)
+    with pytest.raises(RlkError, match=r"extractor.first.weight'\] take gradients .*other_policy"):
+        model.learn(8)
+    other = model_with(ThawedWaves)
+    other.policy.load_state_dict(model.policy.state_dict())
+    before = other.policy.state_dict()["shared.extractor.first.weight"].clone()
+    close(before, model.policy.shared.extractor.first.weight)
+    other.learn(8)
+    assert not torch.equal(before, other.policy.state_dict()["shared.extractor.first.weight"])
