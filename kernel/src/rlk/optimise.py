@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from rlk.errors import RlkError
-from rlk.protocols import Communicator, OptimiserStep, State
+from rlk.protocols import Communicator, OptimiserStep, Parameters, State
 from rlk.records import Loss
 from rlk.strict_types import own_number
 from rlk.wrapping import wrapped
@@ -30,6 +30,7 @@ class Group:
     learning_rate: Tensor  #: 0-dim, set by its schedule before every collection
     max_grad_norm: float | None = None  #: the gradient's norm is clipped to this
     options: Mapping[str, Any] = field(default_factory=dict)  #: of the optimiser (`betas`, `eps`)
+    owner: Parameters | None = None  #: of which they are a part
     #: The number 1, 0-dim: torch computes with it three times as fast as with a number.
     one: Tensor = field(init=False, repr=False)
 
@@ -42,6 +43,14 @@ class Group:
                 f"clipping; got {self.max_grad_norm!r:.80}."
             )
         object.__setattr__(self, "one", torch.ones((), device=self.flat.device))
+
+    def check_trainable(self) -> None:
+        """RlkError if a parameter was frozen after the group was made."""
+        if not all(one.requires_grad for one in self.parameters):
+            raise RlkError(
+                f"a parameter of group {self.name!r} was frozen (requires_grad_(False)) after the "
+                "policy was made. Unfreeze it; freeze layers in the constructor of their module."
+            )
 
 
 @dataclass
@@ -148,13 +157,9 @@ def _gradient(value: Tensor, group: Group, *, retain_graph: bool = False) -> Ten
     else:
         try:
             gradients = _autograd(value, parameters, group.one, retain_graph)
-        except RuntimeError as error:
-            if all(one.requires_grad for one in parameters):
-                raise
-            raise RlkError(
-                f"a parameter of group {group.name!r} was frozen (requires_grad_(False)) after the "
-                "policy was made. Unfreeze it; freeze layers in the constructor of their module."
-            ) from error
+        except RuntimeError:
+            group.check_trainable()
+            raise
         parts = [
             torch.zeros_like(parameter) if gradient is None else gradient
             for gradient, parameter in zip(gradients, parameters, strict=True)

@@ -95,7 +95,8 @@ class Parameters(Stateful, Protocol):
     flat: Tensor  #: float [P], of one dtype on one device, outside autograd
 
     def clone(self) -> Parameters: ...  #: of a copy of the module, without gradients: a target
-    def check(self) -> None: ...  #: RlkError if a parameter is no longer a view of `flat`
+    def adopt(self) -> None: ...  #: makes views again of parameters whose memory was replaced
+    def check(self) -> None: ...  #: RlkError if one is no view of `flat`, or was unfrozen since
     def select(self, prefixes: Iterable[str] | None = None) -> tuple[list[nn.Parameter], Tensor]:
         """The parameters under these names, and the contiguous range of `flat` they fill.
 

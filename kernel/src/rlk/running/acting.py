@@ -13,6 +13,7 @@ from rlk import spaces
 from rlk.abilities import TellsProbabilities, offers
 from rlk.errors import RlkError
 from rlk.running.actors import check_act
+from rlk.running.moved_parameters import adopt_if_moved
 from rlk.running.observation_check import observation_check
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Acting:
         deterministic: bool = False,
     ) -> tuple[Any, Any]:
         """As `Agent.predict`."""
+        adopt_if_moved(self.run)
         if self._actor is None:
             self._actor = self.run.make_actor(self.run.streams.numpy("predict"))
         inputs = self._actor_input(self._actor, observation, state, mask)

@@ -20,6 +20,7 @@ from rlk.running.access import check_not_learning_elsewhere
 from rlk.running.changed_parts import refuse_other_n_envs, with_new_optimisers
 from rlk.running.environment_states import environment_states
 from rlk.running.manifest import STATE_VERSION, Part
+from rlk.running.moved_parameters import adopt_parameters
 from rlk.running.other_noises import naming_other_noises
 from rlk.running.restoring import part_of, restoring
 from rlk.running.state_check import check_state
@@ -151,7 +152,7 @@ def restore(run: Run, state: State) -> list[str]:
     restore_untrained(run.policy, part_of(state, "buffers"))
     _restore_noises(run, part_of(state, "noises"))
     run.refresh_schedules()
-    run.parameters.check()
+    adopt_parameters(run)
     plugin_states.restore_with_model(run, state)
     if "run" not in state["manifest"]["contents"]:
         run.collector.forget()  # its actor begins with the restored noises

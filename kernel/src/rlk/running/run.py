@@ -140,12 +140,12 @@ class Run:
                 f"group {name!r}: prefixes must be a tuple of one or more names, ('pi',), or None "
                 f"for all parameters; got {prefixes!r}."
             )
-        views, memory = (parameters or self.parameters).select(prefixes)
+        owner = parameters or self.parameters
+        views, memory = owner.select(prefixes)
         rate = self.schedules.add_rate(learning_rate, self.device, name)
-        group = Group(name, views, memory, rate, max_grad_norm, options)
+        group = Group(name, views, memory, rate, max_grad_norm, options, owner)
         step = self.hooks.only("rlk_make_optimiser", run=self, group=group)
-        if step is None:
-            step = self.plan.optimiser_of(name).make(group)
+        step = step or self.plan.optimiser_of(name).make(group)
         self.optimise.add(group, step, self.hooks.all("rlk_wrap_loss", run=self, group=name))
 
     def schedule(self, name: str, value: Scheduled) -> Tensor:
@@ -215,13 +215,13 @@ class Run:
             policy: the policy to act with, for an algorithm with `Component.deterministic`
                 (RlkError for others); None is the run's policy.
         """
-        actor: Any = self.plan.algorithm.called(self.algorithm.actor, rng)
+        self.parameters.adopt()  # an actor may keep the memory that it finds
+        actor: Actor = self.plan.algorithm.called(self.algorithm.actor, rng)
         check_given(self.plan.algorithm.title, "actor", actor)
         if policy is not None:
             actor = acting_by(policy, actor, self.plan.algorithm.title)
         other: Actor | None = self.hooks.only("rlk_make_actor", run=self, actor=actor)
-        found: Actor = actor if other is None else other
-        return found
+        return actor if other is None else other
 
     # ---- its life: who listens, and when it ends -------------------------------------------------
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from rlk.errors import NotFinite, PlanError, RlkError
 from rlk.records import Update
+from rlk.running.moved_parameters import adopt_after_collection, adopt_parameters
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
@@ -27,6 +28,7 @@ def train(run: Run, total_timesteps: int) -> str | None:
     Returns:
         The reason that plugins, signals or other ranks had to end it, or None.
     """
+    adopt_parameters(run)
     run.begin(total_timesteps)
     try:
         run.notify("rlk_training_start")
@@ -52,7 +54,7 @@ def _iterate(run: Run) -> bool:
     """One iteration; False, with no update, if a listener stopped the run while it collected."""
     run.notify("rlk_rollout_start")
     run.refresh_schedules()
-    run.collecting = True
+    run.collecting, began = True, run.timesteps
     is_whole = run.collect()
     if is_whole is None:
         raise _no_answer(run)
@@ -60,6 +62,7 @@ def _iterate(run: Run) -> bool:
         return False
     run.collecting = False
     run.notify("rlk_rollout_end")
+    adopt_after_collection(run, began)
     batches = run.algorithm.batches(run.storage)
     if batches is None:
         raise _no_batches(run)

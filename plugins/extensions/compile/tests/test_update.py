@@ -48,6 +48,33 @@ def test_after_three_calls_conditions_are_looked_at_now_and_then(
     assert len(looks) == 1, "once in CHECK_EVERY = 512 calls"
 
 
+class Scaled(StandIn):
+    """Its loss depends on a number that is no setting."""
+
+    factor = 1.0
+
+    def loss(self, batch: Batch) -> Loss:
+        loss = super().loss(batch)
+        return loss._replace(value=loss.value * self.factor)
+
+
+def test_a_number_that_a_callback_changes_acts_on_the_updates_after_that_collection() -> None:
+    class StopsLearning:
+        @hookimpl
+        def rlk_rollout_end(self, run: Any) -> None:
+            if run.timesteps == 700:
+                run.algorithm.factor = 0.0
+                self.before = run.parameters.flat.clone()
+
+    callback = StopsLearning()
+    with made(algorithm=Scaled, n_steps=100, learning_rate=0.05) as agent:
+        agent.learn(300)
+        assert compiled(agent).reports, compiled(agent).reasons
+        agent.learn(600, callback=callback, reset_num_timesteps=False)
+        assert "" in compiled(agent).reasons
+        assert agent.run.parameters.flat.equal(callback.before)
+
+
 def test_dynamo_is_left_out_once_it_has_traced(monkeypatch: pytest.MonkeyPatch) -> None:
     with made() as agent:
         agent.learn(4)

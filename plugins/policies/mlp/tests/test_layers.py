@@ -31,6 +31,14 @@ def test_a_layer_is_a_product_a_bias_and_an_activation(layers, act_fun, expected
     assert found == pytest.approx(expected, abs=1e-6)
 
 
+def test_weights_that_are_assigned_take_the_place_of_those_before(layers):
+    made = layers(2, [3])
+    x = torch.tensor([[1.0, -0.5]])
+    state = {"layers.0.weight": torch.zeros(2, 3), "layers.0.bias": torch.full((3,), 2.0)}
+    made.load_state_dict(state, assign=True)
+    assert made(x)[0].tolist() == pytest.approx([math.tanh(2.0)] * 3)
+
+
 def test_layers_follow_one_another(layers):
     made = layers(3, [5, 4])
     x = torch.randn(6, 3)

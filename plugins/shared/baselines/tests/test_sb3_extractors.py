@@ -13,7 +13,7 @@ from given_spaces import BOTH, PICTURE, SEEN, SMALL, SPACES, Given, close
 from gymnasium import spaces
 from torch import nn
 
-from rlk.errors import PlanError
+from rlk.errors import PlanError, RlkError
 from rlk_baselines.sb3 import A2C, DQN, PPO, SAC, TD3
 from rlk_baselines.sb3.common.torch_layers import (
     BaseFeaturesExtractor,
@@ -62,6 +62,12 @@ class FrozenWaves(BaseFeaturesExtractor):
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
         features: torch.Tensor = self.second(torch.sin(self.first(observations)))
         return features
+
+
+class ThawedWaves(FrozenWaves):
+    def __init__(self, observation_space: Any) -> None:
+        super().__init__(observation_space)
+        self.first.requires_grad_(True)
 
 
 class Waves(BaseFeaturesExtractor):
@@ -287,3 +293,21 @@ def test_parameters_that_are_set_include_statistics_and_frozen_layers(
     wrong = {"model/shared/extractor/norm/running_mean": torch.zeros(1)}
     with pytest.raises(RuntimeError, match=r"running_mean' has shape \(3,\) here and \(1,\) there"):
         trained.set_parameters({"policy": wrong}, exact_match=False)
+
+
+def test_layers_that_are_unfrozen_later_are_refused_and_trained_in_another_model() -> None:
+    def model_with(kind: Any) -> Any:
+        kwargs = {"features_extractor_class": kind}
+        return PPO("MlpPolicy", Given(None), **SMALL, policy_kwargs=kwargs)
+
+    model = model_with(FrozenWaves)
+    model.learn(8)
+    model.policy.shared.extractor.first.requires_grad_(True)
+    with pytest.raises(RlkError, match=r"extractor.first.weight'\] take gradients .*other_policy"):
+        model.learn(8)
+    other = model_with(ThawedWaves)
+    other.policy.load_state_dict(model.policy.state_dict())
+    before = other.policy.state_dict()["shared.extractor.first.weight"].clone()
+    close(before, model.policy.shared.extractor.first.weight)
+    other.learn(8)
+    assert not torch.equal(before, other.policy.state_dict()["shared.extractor.first.weight"])

@@ -179,6 +179,19 @@ def test_actions_of_another_number_than_observations_are_refused() -> None:
         made().policy.evaluate_actions(torch.from_numpy(SEEN), torch.zeros(3))
 
 
+def test_parameters_that_are_assigned_act_and_are_trained() -> None:
+    model = made()
+    state = {name: torch.zeros_like(value) for name, value in model.policy.state_dict().items()}
+    expected = model.policy(torch.from_numpy(SEEN), deterministic=True)[0]
+    state["pi.out.bias"] += torch.arange(len(state["pi.out.bias"]))
+    model.policy.load_state_dict(state, assign=True)
+    largest = len(state["pi.out.bias"]) - 1
+    assert model.policy(torch.from_numpy(SEEN))[0].shape == expected.shape
+    assert set(model.predict(SEEN, deterministic=True)[0].tolist()) == {largest}
+    model.learn(8)
+    assert not torch.equal(model.policy.state_dict()["pi.out.bias"], state["pi.out.bias"])
+
+
 def test_parameters_of_another_model_make_it_act_the_same(tmp_path: Any) -> None:
     model = made(SPACES["Box"])
     other = PPO("MlpPolicy", Given(SPACES["Box"]), seed=5)

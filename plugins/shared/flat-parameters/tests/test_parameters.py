@@ -140,12 +140,64 @@ def test_nothing_is_wrong_at_first_nor_after_steps_in_place(flat):
     flat.check()
 
 
-def replaced_by_double(flat):
-    flat.module.double()
-
-
 def replaced_by_data(flat):
     flat.module.pi.weight.data = flat.module.pi.weight.data.clone()
+
+
+def replaced_by_a_transposed_view(flat):
+    flat.module.shared.weight.data = flat.flat[:6].view(2, 3).T
+
+
+def replaced_by_vector(flat):
+    nn.utils.vector_to_parameters(torch.arange(21.0), flat.module.parameters())
+
+
+def replaced_by_the_place_of_another(flat):
+    bias, weight = flat.module.vf.bias, flat.module.vf.weight
+    weight.data, bias.data = flat.module.pi.weight.data[0].view(1, 3), weight.data[0, :1]
+
+
+@pytest.mark.parametrize(
+    "moves",
+    [
+        replaced_by_data,
+        replaced_by_a_transposed_view,
+        replaced_by_vector,
+        replaced_by_the_place_of_another,
+    ],
+    ids=lambda function: function.__name__,
+)
+def test_memory_that_was_replaced_is_found_and_taken_back_with_its_values(flat, moves):
+    moves(flat)
+    expected = {name: value.clone() for name, value in flat.module.state_dict().items()}
+    with pytest.raises(RlkError, match="no longer part of the policy's flat tensor"):
+        flat.check()
+    flat.adopt()
+    flat.check()
+    found = flat.module.state_dict()
+    assert all(torch.equal(found[name], value) for name, value in expected.items())
+    assert torch.equal(flat.flat, torch.cat([expected[name].reshape(-1) for name in flat.names]))
+    with torch.no_grad():
+        flat.flat.fill_(7.0)
+    assert all(bool((one == 7.0).all()) for one in flat.module.parameters())
+
+
+def changed_to_double(flat):
+    flat.module.pi.double()
+
+
+def changed_in_shape(flat):
+    flat.module.pi.weight.data = torch.zeros(3, 2)
+
+
+@pytest.mark.parametrize("changes", [changed_to_double, changed_in_shape])
+def test_memory_of_another_kind_is_refused_and_nothing_is_taken_back(flat, changes):
+    before = flat.flat.clone()
+    flat.module.shared.weight.data = torch.ones(3, 2)
+    changes(flat)
+    with pytest.raises(RlkError, match=r"'pi.weight' .* now, and was float32 \[2, 3\] on cpu"):
+        flat.adopt()
+    assert torch.equal(flat.flat, before)
 
 
 def replaced_by_assignment(flat):
@@ -156,8 +208,8 @@ def replaced_by_another_parameter(flat):
     flat.module.pi.weight = nn.Parameter(torch.zeros(2, 3))
 
 
-def replaced_by_vector(flat):
-    nn.utils.vector_to_parameters(torch.zeros(21), flat.module.parameters())
+def replaced_by_another_layer(flat):
+    flat.module.pi = nn.Linear(3, 2)
 
 
 def replaced_by_weight_norm(flat):
@@ -167,18 +219,28 @@ def replaced_by_weight_norm(flat):
 @pytest.mark.parametrize(
     "breaks",
     [
-        replaced_by_double,
-        replaced_by_data,
         replaced_by_assignment,
         replaced_by_another_parameter,
-        replaced_by_vector,
+        replaced_by_another_layer,
         replaced_by_weight_norm,
     ],
     ids=lambda function: function.__name__,
 )
-def test_memory_that_was_replaced_is_found(flat, breaks):
+def test_a_parameter_that_was_replaced_is_refused(flat, breaks):
     breaks(flat)
-    with pytest.raises(RlkError, match="no longer part of the policy's flat tensor"):
+    flat.adopt()
+    with pytest.raises(RlkError, match=r"another one is in its place.*parameter\.data\.copy_"):
+        flat.check()
+
+
+def test_a_frozen_parameter_that_is_unfrozen_later_is_refused():
+    net = Net()
+    net.shared.requires_grad_(False)
+    flat = FlatParameters(net)
+    net.requires_grad_(True)
+    with pytest.raises(
+        RlkError, match=r"\['shared.bias', 'shared.weight'\] take gradients .* not be trained"
+    ):
         flat.check()
 
 

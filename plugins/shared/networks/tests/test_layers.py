@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from rlk_networks import FeatureSlice, Linear
+from rlk_networks import FeatureSlice, Head, Linear
 
 
 class Echo(nn.Module):
@@ -23,6 +23,16 @@ def test_a_linear_layer_by_hand() -> None:
         layer.weight.copy_(torch.tensor([[2.0], [3.0]]))
         layer.bias.fill_(0.5)
     assert layer(torch.tensor([[1.0, 10.0]])).item() == 32.5
+
+
+def test_a_parameter_or_layer_that_is_assigned_takes_the_place_of_the_one_before() -> None:
+    head = Head(Echo(), Linear(3, 1))
+    x = torch.ones(1, 3)
+    head.out.weight = nn.Parameter(torch.full((3, 1), 2.0))
+    head.out.load_state_dict({"weight": head.out.weight, "bias": torch.ones(1)}, assign=True)
+    assert head(x).item() == 7.0
+    head.out = nn.Linear(3, 2)
+    assert head(x).shape == (1, 2)
 
 
 def test_a_part_sees_some_features_and_all_inputs_after_them() -> None:

@@ -37,6 +37,12 @@ def test_heads_are_submodules_by_their_names():
     ]
 
 
+def test_a_head_that_is_assigned_takes_the_place_of_the_one_before():
+    policy, x = made(), torch.randn(4, 3)
+    policy.pi = nn.Linear(3, 5)
+    assert torch.equal(policy(x, "pi")[0], policy.pi(x)) and policy(x, "vf")[0].shape == (4, 1)
+
+
 def test_the_heads_that_are_named_are_computed_in_that_order():
     policy, x = made(), torch.randn(4, 3)
     pi, vf = policy(x, "pi", "vf")

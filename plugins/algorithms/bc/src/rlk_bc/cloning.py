@@ -74,6 +74,7 @@ def pretrain(
     run = agent.run
     loss_of = loss_for(run)
     _check(run, dataset.trajectories)
+    run.parameters.adopt()
     begin_statistics(run.policy, lambda: _observations(run, dataset))
     optimiser = torch.optim.Adam(run.policy.parameters(), lr=learning_rate, eps=adam_epsilon)
     for epoch in range(1, n_epochs + 1):

@@ -23,16 +23,14 @@ class Critic(nn.Module):
         super().__init__()
         hidden = trunk("qf", extra=action_size)
         self.trunk, self.out = hidden, Linear(hidden.features, 1)
-        self._parts = (hidden, self.out)
 
     def forward(self, features: Tensor, action: Tensor) -> Tensor:
-        trunk, out = self._parts
-        value: Tensor = out(trunk(torch.cat([features, action], -1)))
+        value: Tensor = self.out(self.trunk(torch.cat([features, action], -1)))
         return value.squeeze(-1)
 
     def hidden(self, features: Tensor, action: Tensor) -> Tensor:
         """The output of the hidden layers, [B, F'] (`Policy.hidden`)."""
-        return self._parts[0](torch.cat([features, action], -1))
+        return self.trunk(torch.cat([features, action], -1))
 
 
 def hidden_weights(policy: nn.Module, prefixes: tuple[str, ...]) -> list[nn.Parameter]:

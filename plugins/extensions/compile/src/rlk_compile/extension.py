@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from rlk.protocols import Communicator, State
     from rlk.running.run import Run
 
+#: The conditions of compiled updates are checked after collections of so many timesteps.
+TIMESTEPS = 100
+
 Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -32,6 +35,7 @@ class Compile:
         self.config = config or CompileConfig()
         self.update: CompiledUpdate | None = None
         self._logged = 0.0
+        self._period = 0
         self._told = 0
 
     @hookimpl
@@ -61,6 +65,17 @@ class Compile:
     @hookimpl
     def rlk_training_start(self) -> None:
         if self.update is not None:
+            self.update.check_soon()
+
+    @hookimpl
+    def rlk_rollout_end(self, run: Run) -> None:
+        """A callback may have changed what the updates depend on, which takes 80 µs to compare.
+
+        So it is not done after every collection, for one may be a single step.
+        """
+        period = run.timesteps // TIMESTEPS
+        if self.update is not None and period != self._period:
+            self._period = period
             self.update.check_soon()
 
     @hookimpl

@@ -53,15 +53,14 @@ class Layers(nn.Module):
         self.norms = nn.ModuleList(nn.LayerNorm(size) for size in sizes if config.layer_norm)
         # Calling a module takes half as long as its product, a sixth of a small network's forward.
         norms: list[Any] = list(self.norms) or [None] * len(sizes)
-        self._parts: list[tuple[Any, Any, Any]] = [
-            (layer.weight, layer.bias, norm) for layer, norm in zip(self.layers, norms, strict=True)
-        ]
+        self._layers: list[tuple[Any, Any]] = list(zip(self.layers, norms, strict=True))
 
     def forward(self, x: Tensor) -> Tensor:
         if x.dim() > 2:
             x = x.flatten(1)
         act = function_of(self.act_fun)
-        for weight, bias, norm in self._parts:
+        for layer, norm in self._layers:
+            bias, weight = layer.parts
             x = torch.addmm(bias, x, weight)
             x = act(x if norm is None else norm(x))
         return x

@@ -3,9 +3,10 @@
 A gradient norm, an Adam step, a Polyak average, an all-reduce and a snapshot are then one call each
 (65 µs instead of 634 for clipping and Adam on a 64x64 network).
 
-The views break without an error after (each was tried): `.to()` another device or dtype,
-`load_state_dict(assign=True)`, `vector_to_parameters`, `deepcopy`, `weight_norm`. So make the flat
-parameters when the module is on its device; `check()` detects broken views.
+PyTorch replaces a parameter's memory without a word in `p.data = …`, `vector_to_parameters` and
+`.to()` another device or dtype, and the parameter itself in `load_state_dict(assign=True)`,
+`deepcopy` and `weight_norm`. So make the flat parameters when the module is on its device.
+`adopt()` mends what has the same shape, dtype and device, and `check()` detects the rest.
 """
 
 from __future__ import annotations
@@ -43,8 +44,9 @@ class FlatParameters:
         self.flat = torch.cat([p.detach().reshape(-1) for p in self.parameters])
         sizes = [p.numel() for p in self.parameters]
         self._bounds = [0, *accumulate(sizes)]
-        for parameter, part in zip(self.parameters, torch.split(self.flat, sizes), strict=True):
-            parameter.data = part.view_as(parameter)
+        parts = zip(self.parameters, torch.split(self.flat, sizes), strict=True)
+        self._views = [part.view_as(parameter) for parameter, part in parts]
+        self._put_views()
 
     def select(self, prefixes: Iterable[str] | None = None) -> tuple[list[nn.Parameter], Tensor]:
         """The parameters under these names (all if None) and the range of `flat` that they fill.
@@ -81,17 +83,60 @@ class FlatParameters:
             parameter.requires_grad_(False)
         return copied
 
-    def check(self) -> None:
-        """Raise RlkError if a parameter is no longer a view of `flat`."""
-        named = dict(self.module.named_parameters())
-        base, size = self.flat.data_ptr(), self.flat.element_size()
-        for name, parameter, start in zip(self.names, self.parameters, self._bounds, strict=False):
-            if named.get(name) is not parameter or parameter.data_ptr() != base + start * size:
+    @torch.no_grad()
+    def adopt(self) -> None:
+        """Give parameters their place in `flat` again if their memory was replaced (`p.data = …`).
+
+        They keep their new values. A parameter that is another object is left to `check`.
+
+        Raises:
+            RlkError: if the new memory has another shape, dtype or device; then nothing is changed.
+        """
+        named = list(zip(self.names, self.parameters, self._views, strict=True))
+        moved = [one for one in named if not one[1].is_set_to(one[2])]
+        for name, parameter, view in moved:
+            found, expected = map(_kind, (parameter, view))
+            if found != expected:
                 raise RlkError(
-                    f"parameter {name!r} is no longer part of the policy's flat tensor: something "
-                    "replaced its memory (.to(), load_state_dict(assign=True), deepcopy). Change "
-                    "values in place instead."
+                    f"parameter {name!r} of the policy is {found} now, and was {expected} when the "
+                    "policy was made. Change it back, or assign values of that kind."
                 )
+        # The new memory of one parameter may be the old place of another.
+        values = [parameter.clone() for _, parameter, _ in moved]
+        for (_, _, view), value in zip(moved, values, strict=True):
+            view.copy_(value)
+        self._put_views()
+
+    def check(self) -> None:
+        """Refuse a module that can no longer be trained through `flat`.
+
+        Raises:
+            RlkError: if a parameter is not a view of `flat`, or if one that took no gradient when
+                the flat parameters were made takes one now.
+        """
+        named = dict(self.module.named_parameters())
+        for name, parameter, view in zip(self.names, self.parameters, self._views, strict=True):
+            if named.get(name) is not parameter or not parameter.is_set_to(view):
+                raise RlkError(
+                    f"parameter {name!r} is no longer part of the policy's flat tensor: another "
+                    "one is in its place (an assignment to the attribute of its layer, another "
+                    "layer, load_state_dict(assign=True), deepcopy), which would not be trained. "
+                    "Put the first one back, and change values in place: "
+                    "parameter.data.copy_(values)."
+                )
+        unknown = named.keys() - set(self.names)
+        unfrozen = sorted(name for name in unknown if named[name].requires_grad)
+        if unfrozen:
+            raise RlkError(
+                f"parameters {unfrozen[:3]} take gradients (requires_grad=True), but took none or "
+                "did not exist when the policy was made, so they would not be trained. Make "
+                "another agent whose policy does not freeze them, and give it these weights: "
+                "other_policy.load_state_dict(policy.state_dict())."
+            )
+
+    def _put_views(self) -> None:
+        for parameter, view in zip(self.parameters, self._views, strict=True):
+            parameter.data = view
 
     def state_dict(self) -> dict[str, Tensor]:
         """name -> a copy of that parameter, as it is saved."""
@@ -115,6 +160,11 @@ class FlatParameters:
                 raise RlkError(f"parameter {name!r} has shape {here} here and {there} there")
         for name, value in state.items():
             own[name].copy_(torch.as_tensor(value))
+
+
+def _kind(tensor: Tensor) -> str:
+    """What the memory of a parameter must keep, as a message says it."""
+    return f"{str(tensor.dtype).removeprefix('torch.')} {list(tensor.shape)} on {tensor.device}"
 
 
 def _is_under(name: str, prefix: str) -> bool:

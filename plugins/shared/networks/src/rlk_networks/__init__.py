@@ -16,6 +16,7 @@ from rlk_networks.layers import (
     Head,
     HiddenLayers,
     InitialisesUniformly,
+    KeepsParts,
     Linear,
     fill_uniform,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "Heads",
     "HiddenLayers",
     "InitialisesUniformly",
+    "KeepsParts",
     "Linear",
     "Maskable",
     "Policy",

@@ -1,13 +1,9 @@
-"""The layers that heads are made of. B batch, F features, S size.
-
-They keep what `forward` needs in tuples, too: torch looks up a parameter or a submodule by a method
-in Python, which takes as long as the activation of a small layer.
-"""
+"""The layers that heads are made of. B batch, F features, S size."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -53,44 +49,63 @@ def fill_uniform(weight: Tensor, bias: Tensor) -> None:
     nn.init.uniform_(bias, -bound, bound)
 
 
-class Linear(nn.Module):
+class KeepsParts(nn.Module):
+    """A module whose `forward` reads its parameters and submodules from one tuple, `parts`.
+
+    torch looks up each of them by a method in Python, which takes as long as the activation of a
+    small layer. What is assigned to one of the attributes takes its place in the tuple.
+    """
+
+    PARTS: ClassVar[tuple[str, ...]]  #: the names of these attributes
+    parts: tuple[Any, ...]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name in self.PARTS:
+            vars(self)["parts"] = tuple([getattr(self, part, None) for part in self.PARTS])
+
+
+class Linear(KeepsParts):
     """A linear layer [B, F] to [B, S] with orthogonal weights of a given gain and zero biases.
 
     The weight is [F, S], as in Stable Baselines 2.10. The backward pass then needs no transposition
     and is a tenth faster than that of `nn.Linear`.
     """
 
+    PARTS = "bias", "weight"
+
     def __init__(self, features: int, size: int, gain: float = 1.0) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.empty(features, size))
         self.bias = nn.Parameter(torch.zeros(size))
         nn.init.orthogonal_(self.weight.detach().T, gain=gain)
-        self._parts = self.bias, self.weight
 
     def initialise_uniform(self) -> None:
         fill_uniform(self.weight.detach().T, self.bias.detach())
 
     def forward(self, x: Tensor) -> Tensor:
-        bias, weight = self._parts
+        bias, weight = self.parts
         return torch.addmm(bias, x, weight)
 
 
-class Head(nn.Module):
+class Head(KeepsParts):
     """The hidden layers of a head (`trunk`) and its output layer (`out`)."""
+
+    PARTS = "trunk", "out"
 
     def __init__(self, trunk: HiddenLayers, out: nn.Module) -> None:
         super().__init__()
         self.trunk, self.out = trunk, out
-        self._parts = trunk, out
 
     def forward(self, features: Tensor) -> Tensor:
-        trunk, out = self._parts
+        trunk, out = self.parts
         result: Tensor = out(trunk(features))
         return result
 
     def hidden(self, features: Tensor) -> Tensor:
         """The output of the hidden layers, [B, F'] (`Policy.hidden`)."""
-        return self._parts[0](features)
+        found: Tensor = self.parts[0](features)
+        return found
 
 
 def hidden_of(head: nn.Module, features: Tensor, *arguments: Any) -> Tensor:

@@ -36,7 +36,12 @@ class Policy(nn.Module):
         self.shared = shared
         for name, head in heads.items():
             self.add_module(name, head)
-        self._heads = dict(heads)  # see layers.py
+        self._heads = dict(heads)  # see KeepsParts
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name in vars(self).get("_heads", ()):
+            self._heads[name] = value
 
     def add_filter(self, module: nn.Module) -> None:
         """Pass preprocessed observations through a module before the encoder.

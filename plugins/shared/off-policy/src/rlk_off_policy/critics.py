@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 
 from rlk.protocols import Parameters
-from rlk_networks import HiddenLayers, Trunk, fill_uniform
+from rlk_networks import KeepsParts, Trunk, fill_uniform
 
 
-class Critics(nn.Module):
+class Critics(KeepsParts):
     """Q_c(s, a) in one call: features [B, F] and actions [B, D] to float [C, B].
 
     With `n_outputs`, each critic gives N numbers for an action (quantiles, for example), float
@@ -25,6 +25,8 @@ class Critics(nn.Module):
         n_outputs: N, at least 1. With None a critic gives one number, and there is no last axis.
     """
 
+    PARTS = "trunk", "weight", "bias"
+
     def __init__(
         self, trunk: Trunk, action_size: int, n_critics: int = 2, n_outputs: int | None = None
     ) -> None:
@@ -36,14 +38,12 @@ class Critics(nn.Module):
         self.bias = nn.Parameter(torch.zeros(n_critics, n))
         for weight in self.weight.detach():
             nn.init.orthogonal_(weight)
-        # Plain references: looking a submodule up costs more than a small layer.
-        self._parts: tuple[HiddenLayers, Tensor, Tensor] = (hidden, self.weight, self.bias)
 
     def initialise_uniform(self) -> None:
         fill_uniform(self.weight.detach(), self.bias.detach())
 
     def forward(self, features: Tensor, action: Tensor, n_critics: int | None = None) -> Tensor:
-        trunk, weight, bias = self._parts
+        trunk, weight, bias = self.parts
         if n_critics is not None:
             weight, bias = weight[:n_critics], bias[:n_critics]
         x = torch.cat([features, action], -1)
@@ -52,11 +52,12 @@ class Critics(nn.Module):
         if self.n_outputs is not None:
             return torch.baddbmm(bias[:, None], hidden, weight.mT)
         # Not a product: of a matrix and a vector, a batched one takes six times as long.
-        return (hidden * weight).sum(-1) + bias
+        values: Tensor = (hidden * weight).sum(-1) + bias
+        return values
 
     def hidden(self, features: Tensor, action: Tensor) -> Tensor:
         """The output of every critic's hidden layers, [C, B, F'] (`Policy.hidden`)."""
-        found = self._parts[0](torch.cat([features, action], -1))
+        found: Tensor = self.parts[0](torch.cat([features, action], -1))
         return found[None] if self.is_single else found
 
 

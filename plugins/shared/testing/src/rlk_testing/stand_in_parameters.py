@@ -38,6 +38,14 @@ class StandInParameters:
         twin.module.requires_grad_(False)
         return twin
 
+    @torch.no_grad()
+    def adopt(self) -> None:
+        for name, parameter in self._own.items():
+            view = self._parts[name].view_as(parameter)
+            if not parameter.is_set_to(view):
+                view.copy_(parameter)
+                parameter.data = view
+
     def check(self) -> None:
         for name, parameter in self.module.named_parameters():
             if parameter.data_ptr() != self._parts[name].data_ptr():

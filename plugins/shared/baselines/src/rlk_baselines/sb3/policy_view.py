@@ -116,15 +116,16 @@ class PolicyView(nn.Module):
         """As in torch; it also takes `get_parameters()["policy"]` of a model.
 
         The targets and coefficients in that become the model's own; a copy of a policy has none.
+        Values are always copied, also with `assign`: the optimiser moves these parameters alone.
         """
         own, others = by_torchs_names(state_dict, self)
         if not own:
             if not strict and not state_dict.keys() & self.state_dict().keys():
                 self._warn_of_other_names(state_dict)
-            return super().load_state_dict(state_dict, strict, assign)
+            return super().load_state_dict(state_dict, strict)
         if others and self._acting is None:
             self._model.load_parameters(others, exact_match=False)
-        return super().load_state_dict(own, strict, assign)
+        return super().load_state_dict(own, strict)
 
     def _warn_of_other_names(self, state_dict: Mapping[str, Any]) -> None:
         warn_program(
