@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from rlk.errors import PlanError, RlkError
 from rlk.running.learning_call import LearningCall
-from rlk.running.torch_modes import check_can_train
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
@@ -35,6 +34,8 @@ def training(run: Run, call: str) -> Iterator[None]:
         RlkError: within another such call, as from a callback or another thread, or as `check_own`,
             `check_environment` and `check_can_train`.
     """
+    from rlk.running.torch_modes import check_can_train  # not at the top: it needs torch
+
     check_own(run, call)
     check_environment(run, call)
     check_can_train(call, run.device)

@@ -92,7 +92,8 @@ def restore(env: gym.Env[Any, Any], state: dict[str, Any]) -> None:
         if taken != found:
             raise Unsupported(f"a state of {' > '.join(taken)} does not fit {' > '.join(found)}")
         decoded = _decoded(layers, state["layers"])
-        settings_differ = _settings(env) is None or _settings(env) != state["settings"]
+        before, now = state["settings"], _settings(env)
+        settings_differ = now is None or now != before
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         damage = f"{type(error).__name__}: {error}"
         raise Unsupported(f"a saved environment state is damaged: {damage}") from error
