@@ -121,7 +121,7 @@ def ranks(carrier: str, seconds: float) -> float | None:
     """Environment steps per second of all ranks; None on any but rank 0."""
     import rlk
 
-    settings = {"n_envs": 4, "seed": 1, "n_threads": 1, "plugins": [carrier]}
+    settings: Any = {"n_envs": 4, "seed": 1, "n_threads": 1, "plugins": [carrier]}
     with rlk.make("ppo2", env="CartPole-v1", **settings) as agent:
         communicator = agent.run.communicator
         iteration = 128 * 4 * communicator.size

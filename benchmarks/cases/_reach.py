@@ -10,7 +10,7 @@ import numpy as np
 STEPS, NEAR = 50, 0.1
 
 
-class Reach(gym.Env):  # type: ignore[type-arg]
+class Reach(gym.Env):
     """The reward is 0 near the place and -1 elsewhere; an episode has 50 steps."""
 
     def __init__(self, continuous: bool) -> None:

@@ -20,7 +20,7 @@ def all_allowed() -> Any:
     import gymnasium as gym
     import numpy as np
 
-    class AllAllowed(gym.Wrapper):  # type: ignore[type-arg]
+    class AllAllowed(gym.Wrapper):
         def action_masks(self) -> Any:
             return np.ones(2, dtype=np.bool_)
 

@@ -72,6 +72,16 @@ def test_what_no_plan_holds_of_arguments_of_sb3_comes_back(tmp_path: Path) -> No
         sb3.A2C.load(tmp_path / "damaged.pkl")
 
 
+def test_a_file_that_lacks_what_it_should_say_of_its_model_is_damaged(tmp_path: Path) -> None:
+    A2C("MlpPolicy", "CartPole-v1").save(tmp_path / "model")
+    state = model_files.read(tmp_path / "model.zip")
+    for key in state["baselines"]:
+        lacking = {name: part for name, part in state["baselines"].items() if name != key}
+        (tmp_path / "damaged.pkl").write_bytes(as_pickle_bytes({**state, "baselines": lacking}))
+        with pytest.warns(DeprecationWarning), pytest.raises(BadFile, match=f"damaged.*{key}"):
+            A2C.load(tmp_path / "damaged.pkl")
+
+
 def test_an_activation_of_torch_comes_back_and_serves_again(tmp_path: Path) -> None:
     A2C("MlpPolicy", "CartPole-v1", policy_kwargs=TANH).save(tmp_path / "model")
     model = A2C.load(tmp_path / "model", env="CartPole-v1")

@@ -54,6 +54,11 @@ _HELD = (
     *("verbose", "n_cpu_tf_sess", "stats_window_size"),
     *("use_rms_prop", "use_sde", "sde_sample_freq", "n_steps"),
 )
+#: What a file holds under KEY, from `about` and `save`.
+_ABOUT = (
+    *("class", "policy", "policy_kwargs", "seed", "arguments", "attributes"),
+    *("observation_space", "action_space", "env_id", "beyond_id"),
+)
 #: Constructor arguments, besides `policy_kwargs`, that decide which parts the networks have.
 _FIXED = {"normalize_observations"}
 #: The modules that read files of Stable Baselines and of Stable-Baselines3.
@@ -247,13 +252,16 @@ def load(
 
 
 def _about(state: State, cls: type[BaseRLModel], path: Path) -> dict[str, Any]:
-    """What a file says of its model; Refused if it has none, or one of another class."""
+    """What a file says of its model; refused if that is nothing, not all, or another class."""
     about = state.get(KEY)
     if not isinstance(about, dict):
         raise Refused(
             f"{path} is not a model that {cls.__name__}.save has written. rlk.load loads what rlk "
             "itself has saved."
         )
+    lost = [key for key in _ABOUT if key not in about]
+    if lost:
+        raise BadFile(f"{path} is damaged: it does not hold the model's {', '.join(lost)}.")
     if not any(base.__name__ == about["class"] for base in cls.__mro__):
         raise Refused(
             f"{path} holds a model of {about['class']}, not of {cls.__name__}. Write "
