@@ -27,6 +27,14 @@ def test_components_join_a_run_that_has_a_folder_and_a_terminal(plan, tmp_path):
     assert plan(out=out, plugins=["no:writes"]).loggers == ()
 
 
+def test_an_alias_of_what_joins_by_itself_does_not_join_too(planning_kernel, plan, tmp_path):
+    loggers = planning_kernel.registries.loggers
+    component = loggers.get("writes").component()
+    loggers.add(Entry("loggers", "inscribes", "rlk-x", "0.1", lambda: component))
+    assert [c.name for c in plan(out=str(tmp_path)).loggers] == ["writes"]
+    assert plan(out=str(tmp_path), plugins=["no:writes"]).loggers == ()
+
+
 def test_what_prints_joins_a_run_that_prints_whether_or_not_it_has_a_folder(planning_kernel, plan):
     planning_kernel.registries.loggers.register("tells", Nothing, autostart="verbose")
     assert [choice.name for choice in plan(verbose=1).loggers] == ["tells"]

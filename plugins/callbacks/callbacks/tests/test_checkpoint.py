@@ -342,6 +342,13 @@ def test_an_error_before_anything_was_learnt_leaves_nothing(tmp_path: Path) -> N
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_call_of_learn_that_takes_no_step_leaves_its_model(tmp_path: Path) -> None:
+    with made(tmp_path) as agent:
+        agent.learn(0)
+    assert names(tmp_path) == ["0"]
+    assert (tmp_path / "model.zip").is_file()
+
+
 def test_a_call_of_learn_that_fails_in_its_first_step_leaves_the_checkpoint_as_it_is(
     tmp_path: Path,
 ) -> None:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import contextlib
 import io
 import json
 import pickle
-import sys
-import types
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 import torch
+
+from rlk_testing.stable_baselines_pickles import box, discrete, object_there, stand_in
 
 OF_PPO2: dict[str, Any] = {
     "gamma": 0.9,
@@ -56,44 +52,6 @@ OF_PPO: dict[str, Any] = {
     "num_timesteps": 4096,
 }
 _SIZES = {"pi": [6, 5], "vf": [6, 5]}
-
-
-@contextlib.contextmanager
-def stand_in(path: str) -> Iterator[type]:
-    """A class that pickles name by this path."""
-    module, _, name = path.rpartition(".")
-    made = type(name, (), {"__module__": module})
-    parts = module.split(".")
-    with pytest.MonkeyPatch.context() as patch:
-        for parent in (".".join(parts[: i + 1]) for i in range(len(parts))):
-            patch.setitem(sys.modules, parent, sys.modules.get(parent, types.ModuleType(parent)))
-        patch.setattr(sys.modules[module], name, made, raising=False)
-        yield made
-
-
-def packed(value: Any) -> dict[str, str]:
-    """As both libraries write what JSON cannot hold."""
-    pickled = base64.b64encode(pickle.dumps(value, protocol=4)).decode()
-    return {":type:": str(type(value)), ":serialized:": pickled}
-
-
-def object_there(path: str, **attributes: Any) -> dict[str, str]:
-    """An object of a class, or the class itself if it has no attributes."""
-    with stand_in(path) as made:
-        value = made() if attributes else made
-        for name, one in attributes.items():
-            setattr(value, name, one)
-        return packed(value)
-
-
-def box(low: Any, high: Any) -> dict[str, str]:
-    low, high = np.asarray(low, np.float32), np.asarray(high, np.float32)
-    shape: dict[str, Any] = {"shape": low.shape, "_shape": low.shape}
-    return object_there("gym.spaces.box.Box", low=low, high=high, dtype=low.dtype, **shape)
-
-
-def discrete(n: int) -> dict[str, str]:
-    return object_there("gym.spaces.discrete.Discrete", n=n, dtype=np.dtype(np.int64))
 
 
 SPACES = {"observation_space": box([-9.0] * 4, [9.0] * 4), "action_space": discrete(2)}

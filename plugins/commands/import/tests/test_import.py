@@ -15,13 +15,10 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.wrappers import TransformObservation
 from saved_there import (
     normalize_there,
-    object_there,
     of_lstms,
     of_masks,
     of_stable_baselines,
     of_stable_baselines3,
-    packed,
-    stand_in,
 )
 
 import rlk
@@ -39,6 +36,7 @@ from rlk_import.spaces import alike, takes_either_axis
 from rlk_lstm.config import LstmConfig
 from rlk_mlp.config import MlpConfig
 from rlk_multi_input.config import MultiInputConfig
+from rlk_testing.stable_baselines_pickles import image_box, object_there, packed, stand_in
 
 STATES = np.random.default_rng(1).normal(size=(64, 4)).astype(np.float32)
 BOTH = [(of_stable_baselines, PPO2), (of_stable_baselines3, PPO)]
@@ -290,12 +288,6 @@ class Pictures(gymnasium.Env[Any, Any]):
         return self.observation_space.sample(), 1.0, True, False, {}
 
 
-def images_there(*shape: int) -> dict[str, str]:
-    low, high = np.zeros(shape, np.uint8), np.full(shape, 255, np.uint8)
-    box = "gymnasium.spaces.box.Box"
-    return object_there(box, low=low, high=high, _shape=shape, dtype=low.dtype)
-
-
 def test_a_cnn_that_saw_channels_first_takes_an_environment_with_channels_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -306,7 +298,10 @@ def test_a_cnn_that_saw_channels_first_takes_an_environment_with_channels_last(
     shapes |= {f"features_extractor.cnn.{n}.weight": one for n, one in convolutions.items()}
     shapes |= {f"{name.removesuffix('weight')}bias": one[:1] for name, one in shapes.items()}
     policy = object_there("stable_baselines3.common.policies.ActorCriticCnnPolicy")
-    own = {"policy_class": policy, "observation_space": images_there(3, 36, 36)}
+    own = {
+        "policy_class": policy,
+        "observation_space": image_box("gymnasium.spaces.box.Box", (3, 36, 36)),
+    }
     path = of_stable_baselines3(tmp_path / "there.zip", 512, shapes, **own)
     imported(path, "--env", "Here-v0", "--out", tmp_path / "here")
     seen = np.random.default_rng(0).integers(0, 256, (4, 3, 36, 36), np.uint8)
@@ -319,7 +314,7 @@ def test_a_policy_without_a_cnn_needs_images_in_the_order_of_its_weights(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(gymnasium.registry, "Here-v0", EnvSpec("Here-v0", lambda **_: Pictures()))
-    space = images_there(3, 8, 9)
+    space = image_box("gymnasium.spaces.box.Box", (3, 8, 9))
     path = of_stable_baselines3(tmp_path / "there.zip", 3 * 8 * 9, observation_space=space)
     with pytest.raises(PlanError, match=r"has no CNN, so .*--plugin transpose-image"):
         imported(path, "--env", "Here-v0", "--out", tmp_path / "here")

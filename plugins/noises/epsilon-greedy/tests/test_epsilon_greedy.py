@@ -107,6 +107,15 @@ def test_the_inner_action_is_replaced_with_the_probability_epsilon():
     assert counts[2] == 20_000 - counts[[0, 1, 3]].sum()
 
 
+def test_the_largest_draw_below_epsilon_picks_the_last_action():
+    epsilon = 0.11
+    largest = np.nextafter(epsilon, 0.0)
+    assert largest * (4 / epsilon) == 4.0, "rounded up, to an action that the space has not"
+    actor = wrapped(initial_eps=epsilon, final_eps=epsilon)
+    actor._rng = SimpleNamespace(random=lambda n_envs: np.full(n_envs, largest))
+    assert act(actor, n_envs=3).action.tolist() == [3, 3, 3]
+
+
 def test_the_environment_gets_the_same_action_from_the_start_of_its_space_on():
     found = act(wrapped(initial_eps=0.5, final_eps=0.5))
     assert np.array_equal(found.env_action, found.action + 5)

@@ -63,6 +63,15 @@ def test_an_entry_that_needs_what_is_not_installed_is_left_out_with_a_reason(fol
     assert found is not None and found["gamma"] == 0.7
 
 
+def test_a_noise_that_a_setting_names_must_be_installed(tmp_path: Path) -> None:
+    (tmp_path / "td3.toml").write_text('[Mine-v0]\naction_noise = "normal-noise:sigma=0.1"\n')
+    without = PresetFolder(tmp_path, installed=lambda name: name != "normal-noise")
+    assert without.find("td3", "Mine-v0") is None
+    why = without.why_not("td3", "Mine-v0")
+    assert why is not None and "needs 'normal-noise', not installed here" in why
+    assert PresetFolder(tmp_path, installed=lambda name: True).find("td3", "Mine-v0") is not None
+
+
 def test_a_file_that_is_not_toml_is_named_with_its_plugin(folder: Path) -> None:
     (folder / "dqn.toml").write_text("[CartPole-v1\n")
     kernel = Kernel()

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from files_there import box, discrete, object_there
+
+from rlk_testing.stable_baselines_pickles import box, discrete, object_there
 
 OF_PPO2 = {
     "gamma": 0.9,

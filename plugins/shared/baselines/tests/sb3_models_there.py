@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from files_there import box, discrete, object_there, packed, stand_in
 from torch import nn
+
+from rlk_testing.stable_baselines_pickles import box, discrete, object_there, packed, stand_in
 
 PENDULUM = torch.tensor([[1.0, 0.0, 0.5], [-1.0, 0.0, -2.0]])
 OF_ALL = {"verbose": 0, "n_envs": 1, "seed": None, "learning_rate": 1e-3, "gamma": 0.9}

@@ -9,7 +9,6 @@ from collections import OrderedDict
 import gymnasium
 import numpy as np
 import pytest
-from files_there import stand_in
 
 from rlk.errors import BadFile
 from rlk_baselines.common import make_vec_env
@@ -22,6 +21,7 @@ from rlk_baselines.tensorflow.inert_pickle import (
     plain_load,
 )
 from rlk_testing.contract import same
+from rlk_testing.stable_baselines_pickles import stand_in
 
 
 class Trap:

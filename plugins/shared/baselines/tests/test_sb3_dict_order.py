@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from files_there import object_there
 from gymnasium.spaces import Box, Dict
 from sb3_models_there import (
     CART,
@@ -30,6 +29,7 @@ from torch import nn
 
 from rlk_baselines.sb3 import A2C, DQN, PPO, SAC
 from rlk_baselines.sb3.saved.dict_order import in_alphabetical_order
+from rlk_testing.stable_baselines_pickles import object_there
 
 PARTS: dict[str, Any] = {
     "speed": ([-1], [1], np.float32),

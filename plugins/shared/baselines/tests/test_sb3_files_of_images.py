@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from files_there import image_box
 from sb3_models_there import OF_PPO, OF_TD3, SWING, Seen, close, discrete, mlp, saved
 from torch import nn
 
 from rlk_baselines.sb3 import PPO, TD3
+from rlk_testing.stable_baselines_pickles import image_box
 
 SEEN = np.random.default_rng(0).integers(0, 256, (2, 2, 44, 44), np.uint8)
 IMAGES = torch.from_numpy(SEEN)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from files_there import discrete, image_box, packed, stand_in
 from sb3_models_there import (
     CART,
     OF_PPO,
@@ -25,6 +24,7 @@ from torch import nn
 
 from rlk_baselines.sb3 import PPO
 from rlk_baselines.sb3_contrib import MaskablePPO, RecurrentPPO
+from rlk_testing.stable_baselines_pickles import discrete, image_box, packed, stand_in
 
 RECURRENT = "sb3_contrib.common.recurrent.policies.Recurrent"
 #: Where episodes of three environments begin, step by step.

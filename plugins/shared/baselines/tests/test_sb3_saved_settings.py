@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from files_there import object_there, packed, stand_in
 from sb3_models_there import (
     CART,
     OF_A2C,
@@ -24,6 +23,7 @@ from rlk_baselines.sb3 import A2C, DQN, PPO
 from rlk_baselines.sb3.common.buffers import ReplayBuffer
 from rlk_baselines.sb3.saved import files
 from rlk_baselines.tensorflow.loading import LeftOut
+from rlk_testing.stable_baselines_pickles import object_there, packed, stand_in
 
 
 def test_a_schedule_that_is_a_number_is_read(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from files_there import discrete, image_box, packed, stand_in
 from models_there import (
     CART_SPACES,
     OF_A2C,
@@ -31,6 +30,7 @@ from networks_there import (
 )
 
 from rlk_baselines import A2C, ACER, PPO2
+from rlk_testing.stable_baselines_pickles import discrete, image_box, packed, stand_in
 
 
 def test_an_actor_critic_acts_and_judges_as_its_file_says(tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from files_there import image_box
 from models_there import OF_SAC, OF_TD3, PENDULUM_SPACES, saved
 from networks_there import cnn, dense, layers, relu, seen
 
 from rlk_baselines import SAC, TD3
+from rlk_testing.stable_baselines_pickles import image_box
 
 SHAPE = (44, 44, 2)
 IMAGES = np.random.default_rng(1).integers(0, 256, (2, *SHAPE), np.uint8)

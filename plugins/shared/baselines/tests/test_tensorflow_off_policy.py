@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from files_there import object_there
 from models_there import (
     CART_SPACES,
     OF_DQN,
@@ -26,6 +25,7 @@ from networks_there import (
 )
 
 from rlk_baselines import DDPG, DQN, SAC, TD3
+from rlk_testing.stable_baselines_pickles import object_there
 
 
 @pytest.mark.parametrize("is_normed", [False, True])

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from files_there import stand_in
 from gymnasium import Env, spaces
 
 from rlk.errors import PlanError
@@ -17,6 +16,7 @@ from rlk_baselines import DQN, PPO2
 from rlk_baselines.common.callbacks import BaseCallback, EvalCallback
 from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize, sync_envs_normalization
 from rlk_baselines.sb3 import PPO, SAC, HerReplayBuffer
+from rlk_testing.stable_baselines_pickles import stand_in
 
 BOX = spaces.Box(-np.inf, np.inf, (2,), np.float32)
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from rlk.running.clock import Clock
 from rlk_off_policy.train_freq import parse_train_freq
 from rlk_off_policy.update_schedule import UpdateSchedule
 from rlk_testing.thread_ranks import on_ranks
@@ -15,7 +16,7 @@ def schedule(n_envs=1, communicator=None, **settings):
     """A schedule and the clock that it reads."""
     defaults = {"train_freq": 1, "gradient_steps": 1, "learning_starts": 0, "batch_size": 1}
     made = SimpleNamespace(**{**defaults, **settings})
-    clock = SimpleNamespace(timesteps=0, episodes=0)
+    clock = Clock(total_timesteps=1000)
     communicator = communicator or SimpleNamespace(gather=lambda value: [value])
     run = SimpleNamespace(clock=clock, n_envs=n_envs, communicator=communicator)
     return UpdateSchedule(made, run), clock
@@ -139,9 +140,11 @@ def test_a_clock_that_began_again_ends_no_episode_twice():
     made, clock = schedule(train_freq="1 episode")
     clock.timesteps, clock.episodes = 9, 5
     assert made.updates_due(50) == 1
-    clock.timesteps, clock.episodes = 1, 0
+    clock.restart()
+    clock.timesteps = 1
     assert made.updates_due(50) == 0
-    clock.timesteps, clock.episodes = 2, 1
+    clock.timesteps = 2
+    clock.episodes += 1
     assert made.updates_due(50) == 1
 
 

@@ -14,6 +14,7 @@ from rlk.records import Field, Update
 from rlk_prioritized_replay.config import PrioritizedReplayConfig
 from rlk_prioritized_replay.storage import PrioritizedReplay
 from rlk_replay.config import ReplayConfig
+from rlk_replay.ring import Ring
 from rlk_replay.storage import Replay
 from rlk_testing.contract import same
 from rlk_testing.trajectory import Trajectory, schema_for
@@ -256,6 +257,27 @@ def test_it_takes_memory_for_the_transitions_saved_not_for_the_size_of_their_mem
     found.adopt(saved.state_dict())
     assert sorted(transitions(found)) == sorted(transitions(saved))[-30:]
     assert taken < 300_000  # the saved memory has 25 MB
+
+
+@pytest.mark.parametrize(
+    ("limit", "most"),
+    [("_AT_A_TIME", 16), ("_BYTES_AT_A_TIME", 16 * (3 * 4 + 4 * 60))],  # 16 transitions
+)
+def test_its_limits_of_what_is_read_at_a_time_count_all_environments(
+    monkeypatch: pytest.MonkeyPatch, limit: str, most: int
+) -> None:
+    monkeypatch.setattr(f"rlk_replay.past.{limit}", most)
+    saved, found = played(opened(80, 8), 10), opened(160, 8)
+    read: list[int] = []
+
+    def gather(ring: Ring, slots: Any, length: int) -> Any:
+        read.append(len(slots))
+        return gather_all(ring, slots, length)
+
+    gather_all = Ring.gather
+    monkeypatch.setattr(Ring, "gather", gather)
+    found.adopt(saved.state_dict())
+    assert read == [16] * 5
 
 
 def test_an_empty_memory_may_be_adopted() -> None:

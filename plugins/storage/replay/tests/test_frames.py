@@ -181,6 +181,17 @@ def test_it_gives_what_the_plain_replay_gives_while_it_wraps_several_times(
     assert lean._ring._has_stacks and not plain._ring._has_stacks
 
 
+@pytest.mark.parametrize(("n_envs", "seed"), [(8, 0), (8, 2), (2, 3)])
+def test_frames_that_another_environment_needs_are_kept(n_envs: int, seed: int) -> None:
+    """The frames of one environment are the oldest at one time, those of another at another."""
+    lean, plain = pair(SPACES["first"], n_envs, rows=40)
+    for number, step in enumerate(Games(SPACES["first"], n_envs, seed).steps(160, ends=0.3)):
+        lean.add(step)
+        plain.add(step)
+        if number % 7 == 0:
+            check_all(lean, plain, length=2)
+
+
 @pytest.mark.parametrize("rows", [1, 2, 3])
 def test_so_it_is_with_rows_that_are_fewer_than_the_frames_of_a_stack(rows: int) -> None:
     lean, plain = pair(SPACES["first"], 2, rows)
@@ -277,7 +288,11 @@ def test_a_million_pong_transitions_take_less_than_eight_gigabytes() -> None:
     assert 8 * 84 * 84 * transitions > 7 * sum(taken)  # observation and next one, each whole
 
 
-def test_the_pool_grows_where_images_are_no_stacks_after_all() -> None:
+@pytest.mark.parametrize("at_a_time", [1024, 7])  # all its frames at once, or in parts
+def test_the_pool_grows_where_images_are_no_stacks_after_all(
+    monkeypatch: pytest.MonkeyPatch, at_a_time: int
+) -> None:
+    monkeypatch.setattr("rlk_replay.pool._AT_A_TIME", at_a_time)
     lean, plain = pair(SPACES["first"], 1, 50)
     games = Games(SPACES["first"], 1)
     for _ in range(120):
@@ -285,7 +300,7 @@ def test_the_pool_grows_where_images_are_no_stacks_after_all() -> None:
         for step in games.steps(1):
             lean.add(step)
             plain.add(step)
-    check_all(lean, plain, length=3)
+        check_all(lean, plain, length=3)
     (pool,) = lean._ring._frames._pools.values()
     assert 50 < len(pool._frames) < 4 * 50
 

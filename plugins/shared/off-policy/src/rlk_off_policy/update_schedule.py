@@ -115,8 +115,7 @@ class UpdateSchedule:
 
     def _new_episodes(self) -> int:
         """Episodes that ended since the last check."""
-        before, now = self._episodes_seen, self._clock.episodes
-        return now - before if now >= before else now  # a call of learn may have reset the count
+        return self._clock.episodes - self._episodes_seen
 
     def state_dict(self) -> State:
         return {
