@@ -13,6 +13,8 @@ from typing import IO, Any
 import torch
 from torch import Tensor
 
+from rlk.protocols import State
+from rlk.running.restoring import part_of
 from rlk.running.untrained import untrained
 from rlk_baselines import model_files
 from rlk_baselines.common.base_class import BaseRLModel
@@ -29,10 +31,11 @@ class HasParameters(BaseRLModel):
         others = {k: v.detach().cpu().clone() for k, v in untrained_values(self).items()}
         return {"policy": {**found, **others}}
 
-    def further_parameters(self, state: Mapping[str, Any]) -> dict[str, Any]:
+    def further_parameters(self, state: State) -> dict[str, Any]:
         """Buffers and frozen parameters in a file, of those that this model has."""
-        found = by_rlks_names(state["buffers"], self.policy)
-        return {name: found[name] for name in untrained_values(self).keys() & found.keys()}
+        found = by_rlks_names(part_of(state, "buffers"), self.policy)
+        names = untrained_values(self).keys() & found.keys()
+        return {name: torch.as_tensor(found[name]) for name in names}
 
     def load_parameters(self, load_path_or_dict: Any, exact_match: bool = True) -> None:
         """As in `BaseRLModel`, also for buffers and frozen parameters, which may be missing."""
