@@ -122,8 +122,8 @@ class FlatParameters:
                 raise RlkError(
                     f"parameter {name!r} is no longer part of the policy's flat tensor: another "
                     "one is in its place (an assignment to the attribute of its layer, another "
-                    "layer, load_state_dict(assign=True), deepcopy), which would not be trained. "
-                    "Put the first one back, and change values in place: "
+                    "layer, load_state_dict(assign=True), deepcopy), which would be neither "
+                    "trained nor saved. Put the first one back, and change values in place: "
                     "parameter.data.copy_(values)."
                 )
         unknown = named.keys() - set(self.names)
