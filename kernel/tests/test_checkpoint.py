@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -41,6 +42,11 @@ def make(make):
     return partial(make, n_envs=2)
 
 
+def running(policy, *trained):
+    """What `untrained` reads of a run with this policy, which trains these parameters."""
+    return SimpleNamespace(policy=policy, parameters=SimpleNamespace(names=list(trained)))
+
+
 # ---- what is in it -------------------------------------------------------------------------------
 
 
@@ -65,7 +71,7 @@ def test_buffers_and_frozen_parameters_are_kept_apart_from_what_is_trained():
     policy = torch.nn.BatchNorm1d(2)
     policy.bias.requires_grad_(False)
     kept = {"running_mean", "running_var", "num_batches_tracked", "bias"}
-    assert untrained(policy).keys() == kept
+    assert untrained(running(policy, "weight")).keys() == kept
 
 
 def test_of_an_algorithms_state_tensors_of_floats_are_parameters_and_counters_are_not():
@@ -333,7 +339,7 @@ def test_buffers_that_only_the_file_or_only_the_policy_has_are_named(saved, said
     policy = torch.nn.Module()
     policy.register_buffer("mean", torch.zeros(2))
     with pytest.raises(BadFile, match=rf"{said}.* cannot change when a model is loaded"):
-        restore_untrained(policy, saved)
+        restore_untrained(running(policy), saved)
 
 
 @pytest.mark.parametrize("stops", [False, True])

@@ -11,6 +11,7 @@ from typing import Any
 
 import gymnasium
 import pytest
+import torch
 from faults.mutations import EVIL
 from faults.watch import watching
 
@@ -22,6 +23,7 @@ from rlk.planning.saved_plan import spec_of
 from rlk.planning.to_pass_again import to_pass_again
 from rlk.registry.kernel import default_kernel
 from rlk.running import saved_files
+from rlk_baselines import sb3
 from rlk_testing.forged import members, packed
 
 KERNEL = default_kernel()
@@ -274,6 +276,25 @@ def test_parameters_of_another_type_are_not_loaded_into_an_agent(
     path = forged(made, downloads / "m.zip", put("parameters")({"x": "abc"}), 1)
     with rlk.make("dqn", env="CartPole-v1") as agent, pytest.raises(BadFile, match="damaged"):
         agent.load_parameters(path)
+
+
+@pytest.mark.parametrize(
+    ("keys", "value", "match"),
+    [
+        (("buffers",), [1], "damaged: it holds no buffers"),
+        (("buffers", "seen"), "abc", "damaged: its parameters cannot be read: TypeError"),
+    ],
+)
+def test_set_parameters_of_stable_baselines3_names_a_damaged_file(
+    downloads: Path, keys: tuple[str, ...], value: Any, match: str
+) -> None:
+    model = sb3.PPO("MlpPolicy", "CartPole-v1", n_steps=8, batch_size=8)
+    model.save(downloads / "m.zip")
+    model.agent.run.policy.register_buffer("seen", torch.zeros(1))
+    data = (downloads / "m.zip").read_bytes()
+    path = forged(data, downloads / "damaged.zip", put(*keys)(value), 1)
+    with pytest.raises(BadFile, match=match):
+        model.set_parameters(str(path))
 
 
 def test_a_replay_memory_that_no_computer_has_is_a_bad_file(made: bytes, downloads: Path) -> None:

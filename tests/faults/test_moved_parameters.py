@@ -14,6 +14,7 @@ from torch import nn
 import rlk
 from rlk import hookimpl
 from rlk.errors import RlkError
+from rlk.running import saved_files
 
 SMALL = {"policy.layers": [4], "n_threads": 1}
 SETTINGS = {
@@ -173,6 +174,10 @@ def replace_a_layer(policy):
     policy.pi.out = nn.Linear(4, 2)
 
 
+def replace_a_layer_by_two(policy):
+    policy.pi.out = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 2))
+
+
 def freeze(policy):
     policy.pi.trunk.requires_grad_(False)
 
@@ -185,6 +190,7 @@ REFUSED = {
     replace_a_parameter: r"'pi.out.bias' is no longer part .*parameter\.data\.copy_\(values\)",
     replace_all_by_assignment: r"no longer part .*load_state_dict\(assign=True\)",
     replace_a_layer: r"'pi.out.weight' is no longer part .*another layer",
+    replace_a_layer_by_two: r"'pi.out.weight' is no longer part .*another layer",
     freeze: r"frozen .*Unfreeze it",
     change_dtype: r"is float64 .* now, and was float32 .*Change it back",
 }
@@ -199,6 +205,63 @@ def test_what_cannot_be_trained_is_refused_before_the_first_step_and_by_set_env(
     with pytest.raises(RlkError, match=REFUSED[change]):
         agent.learn(16)
     assert agent.num_timesteps == 0
+
+
+def get_parameters(agent, model):
+    agent.get_parameters()
+
+
+def load_parameters(agent, model):
+    agent.load_parameters(model)
+
+
+def save(agent, model):
+    agent.save(model)
+
+
+def save_checkpoint(agent, model):
+    agent.save_checkpoint(model)
+
+
+def restore(agent, model):
+    agent.restore(saved_files.read(model, agent.plan.kernel))
+
+
+@pytest.mark.parametrize("change", [one for one in REFUSED if one is not freeze])
+@pytest.mark.parametrize("call", [get_parameters, load_parameters, save, save_checkpoint, restore])
+def test_what_is_not_trained_is_neither_saved_nor_read_nor_set(make, tmp_path, change, call):
+    agent = make("ppo")
+    model = agent.save(tmp_path / "model")
+    written, trained = model.read_bytes(), agent.run.parameters.flat.clone()
+    change(agent.run.policy)
+    acts = [value.clone() for value in agent.run.policy.state_dict().values()]
+    with pytest.raises(RlkError, match=REFUSED[change]):
+        call(agent, model)
+    assert model.read_bytes() == written and torch.equal(agent.run.parameters.flat, trained)
+    now = agent.run.policy.state_dict().values()
+    assert len(now) == len(acts)
+    assert all(torch.equal(one, other) for one, other in zip(now, acts, strict=True))
+
+
+def test_a_policy_that_was_frozen_later_is_saved_and_trained_after_loading(make, tmp_path):
+    agent = make("ppo")
+    freeze(agent.run.policy)
+    other = rlk.load(agent.save(tmp_path / "model"))
+    before = other.run.parameters.flat.clone()
+    assert torch.equal(before, agent.run.parameters.flat)
+    other.learn(100)
+    assert not torch.equal(other.run.parameters.flat, before)
+
+
+@pytest.mark.parametrize("change", REFUSED)
+def test_a_refusal_costs_no_checkpoint_of_what_was_trained_until_then(make, tmp_path, change):
+    """Both files hold the parameters that the optimiser moved."""
+    agent = make("ppo", plugins=["checkpoint"], out=tmp_path)
+    with pytest.raises(RlkError, match=REFUSED[change]):
+        agent.learn(400, callback=Changes(change, 100))
+    for file in ("model.zip", "checkpoints/200.zip"):
+        with rlk.load(tmp_path / file) as other:
+            assert torch.equal(other.run.parameters.flat, agent.run.parameters.flat)
 
 
 @pytest.mark.parametrize("change", [freeze, replace_a_layer])

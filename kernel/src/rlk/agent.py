@@ -168,7 +168,7 @@ class Agent:
         """A copy of every parameter, by name.
 
         The policy's are called `model/pi/out/weight` and so on; targets and other state of the
-        algorithm `target/qf/out/weight`, `log_ent_coef`.
+        algorithm `target/qf/out/weight`, `log_ent_coef`. RlkError if a program replaced one.
         """
         return {name: value.cpu().numpy() for name, value in parameters_of(self.run).items()}
 
@@ -180,14 +180,18 @@ class Agent:
             exact_match: whether every parameter must be given.
 
         Raises:
-            RlkError: if names or shapes do not fit, or another thread trains this agent.
+            RlkError: if names or shapes do not fit, a program replaced a parameter of this agent,
+                or another thread trains it.
         """
         if not isinstance(values, Mapping):
             values = parameters_in(saved_files.read(Path(values), self.plan.kernel))
         put_parameters(self.run, values, exact_match=exact_match)
 
     def save(self, path: Place) -> Path:
-        """Write the model; return its path with the suffix (`.zip`). RlkError if that fails."""
+        """Write the model; return its path with the suffix (`.zip`).
+
+        RlkError if that fails, or a program replaced a parameter of the policy.
+        """
         return saved_files.save_as_asked(self.run, Path(path))
 
     def save_checkpoint(self, path: Place, *, replay: bool = True) -> Path:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rlk.errors import PlanError
 from rlk.planning.conflicts import conflicts
 from rlk.planning.other_environment import in_other_environment
-from rlk.running.moved_parameters import adopt_parameters
+from rlk.running.moved_parameters import adopt_to_train
 from rlk.running.vec_env import make_vec_env, metrics_of
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def change_env(run: Run, asked: Any) -> None:
         PlanError: if the new one does not fit; then nothing changes.
         EnvironmentFailed: if the old one cannot be closed; the run has then moved.
     """
-    adopt_parameters(run)
+    adopt_to_train(run)
     old_env, old_plan = run.env, run.plan
     plan = in_other_environment(old_plan, asked)
     _check_size(plan)

@@ -2,6 +2,10 @@
 
 A State is nested dicts of JSON values, arrays and tensors; a serializer decides how a file holds
 it.
+
+What a program asks for is refused where a parameter was replaced (`moved_parameters`). What
+training writes by itself is not, because a refusal would lose what was trained until then:
+`model_in_training` and `run_in_training` hold the parameters that the optimiser moves.
 """
 
 from __future__ import annotations
@@ -51,8 +55,18 @@ _WITHOUT_EXPERIENCE = (
 
 
 def model_state(run: Run) -> State:
-    """What a model holds: everything that learning needs except replay and environments."""
-    buffers = {name: value.clone() for name, value in untrained(run.policy).items()}
+    """What a model holds: everything that learning needs except replay and environments.
+
+    Raises:
+        RlkError: if a parameter was replaced, as `adopt_parameters` says.
+    """
+    adopt_parameters(run)
+    return model_in_training(run)
+
+
+def model_in_training(run: Run) -> State:
+    """`model_state` with the parameters that are trained, whatever a program put in their place."""
+    buffers = {name: value.clone() for name, value in untrained(run).items()}
     parts = {part: getattr(run, part).state_dict() for part in PARTS}
     for group, saved in parts["optimise"].items():
         whose = type(run.optimise.steps[group]).__qualname__
@@ -70,9 +84,18 @@ def run_state(run: Run, *, replay: bool = True, environments: bool = True) -> St
 
     Without environments, it does not hold the collector's state either: episodes start anew. Within
     a collection, its manifest says so, because the run then begins a new one.
+
+    Raises:
+        RlkError: as `model_state`, or if another thread trains this run.
     """
     check_not_learning_elsewhere(run, "save_checkpoint")
-    state = model_state(run)
+    adopt_parameters(run)
+    return run_in_training(run, replay=replay, environments=environments)
+
+
+def run_in_training(run: Run, *, replay: bool = True, environments: bool = True) -> State:
+    """`run_state` with the parameters that are trained, as `model_in_training`."""
+    state = model_in_training(run)
     contents = state["manifest"]["contents"]
     contents.append("run")
     if run.collecting:
@@ -143,16 +166,17 @@ def restore(run: Run, state: State) -> list[str]:
         Sentences on what will differ from a run that was never interrupted.
 
     Raises:
+        RlkError: if a parameter of the run was replaced; the run is then unchanged.
         BadFile: if the parameters do not fit (the run is then unchanged), or if another part
             cannot load its saved state.
     """
+    adopt_parameters(run)
     state, differs = with_new_optimisers(run, state)
     for part in PARTS:
         _restore_part(getattr(run, part), state, part, _title(run, part))
-    restore_untrained(run.policy, part_of(state, "buffers"))
+    restore_untrained(run, part_of(state, "buffers"))
     _restore_noises(run, part_of(state, "noises"))
     run.refresh_schedules()
-    adopt_parameters(run)
     plugin_states.restore_with_model(run, state)
     if "run" not in state["manifest"]["contents"]:
         run.collector.forget()  # its actor begins with the restored noises

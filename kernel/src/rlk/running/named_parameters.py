@@ -16,6 +16,7 @@ from torch import Tensor
 from rlk.errors import RlkError
 from rlk.protocols import State
 from rlk.running.access import check_not_learning_elsewhere
+from rlk.running.moved_parameters import adopt_parameters
 from rlk.running.restoring import part_of
 
 if TYPE_CHECKING:
@@ -34,7 +35,12 @@ def named_parameters(parameters: Mapping[str, Tensor], algorithm: State) -> dict
 
 
 def parameters_of(run: Run) -> dict[str, Tensor]:
-    """Every parameter of a run, as a copy, by its public name."""
+    """Every parameter of a run, as a copy, by its public name.
+
+    Raises:
+        RlkError: if one was replaced, as `adopt_parameters` says.
+    """
+    adopt_parameters(run)
     return named_parameters(run.parameters.state_dict(), run.algorithm.state_dict())
 
 
@@ -51,7 +57,8 @@ def put_parameters(run: Run, values: Mapping[str, Any], *, exact_match: bool) ->
         exact_match: whether every parameter must be given; otherwise missing ones stay unchanged.
 
     Raises:
-        RlkError: for a name or shape that does not fit; then nothing changes.
+        RlkError: for a name or shape that does not fit, or if one of the run's was replaced; then
+            nothing changes.
     """
     check_not_learning_elsewhere(run, "load_parameters")
     own = parameters_of(run)

@@ -8,7 +8,7 @@ import numpy as np
 
 from rlk.errors import NotFinite, PlanError, RlkError
 from rlk.records import Update
-from rlk.running.moved_parameters import adopt_after_collection, adopt_parameters
+from rlk.running.moved_parameters import adopt_after_collection, adopt_to_train
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
@@ -28,7 +28,7 @@ def train(run: Run, total_timesteps: int) -> str | None:
     Returns:
         The reason that plugins, signals or other ranks had to end it, or None.
     """
-    adopt_parameters(run)
+    adopt_to_train(run)
     run.begin(total_timesteps)
     try:
         run.notify("rlk_training_start")

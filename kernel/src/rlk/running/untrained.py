@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rlk.errors import SHOWN, BadFile
 from rlk.protocols import State
@@ -11,20 +11,30 @@ from rlk.running.state_check import check_state
 if TYPE_CHECKING:
     from torch import Tensor
 
-
-def untrained(policy: Any) -> dict[str, Tensor]:
-    """Buffers, and parameters that no gradient moves (`requires_grad=False`), by their names."""
-    frozen = {name: one.data for name, one in policy.named_parameters() if not one.requires_grad}
-    return {**dict(policy.named_buffers()), **frozen}
+    from rlk.running.run import Run
 
 
-def restore_untrained(policy: Any, saved: State) -> None:
+def untrained(run: Run) -> dict[str, Tensor]:
+    """Buffers, and parameters that no gradient moves (`requires_grad=False`), by their names.
+
+    A parameter that was frozen after the policy was made is among those that the run trains.
+    """
+    trained = set(run.parameters.names)
+    frozen = {
+        name: one.data
+        for name, one in run.policy.named_parameters()
+        if not one.requires_grad and name not in trained
+    }
+    return {**dict(run.policy.named_buffers()), **frozen}
+
+
+def restore_untrained(run: Run, saved: State) -> None:
     """Copy the saved values into them.
 
     Raises:
         BadFile: for a name, a shape or a dtype that does not fit.
     """
-    own = untrained(policy)
+    own = untrained(run)
     if saved.keys() != own.keys():
         found = {"the file": saved.keys() - own, "this run's policy": own.keys() - saved}
         only = [f"only {who} has {sorted(names)[:SHOWN]}" for who, names in found.items() if names]

@@ -1,4 +1,4 @@
-"""What `pretrain` refuses before it changes anything."""
+"""What `pretrain` is given: arguments and policies that it refuses before it changes anything."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import rlk
-from rlk.errors import PlanError
+from rlk.errors import PlanError, RlkError
 from rlk_bc import pretrain
 from rlk_expert_data import ExpertDataset, generate_expert_traj
 
@@ -48,3 +48,20 @@ def test_it_needs_gradients(agent: Any, off: Any) -> None:
     data = dataset()
     with off(), pytest.raises(PlanError, match=r"which torch.no_grad\(\).*Call it outside"):
         pretrain(agent, data)
+
+
+def test_a_replaced_parameter_is_refused(agent: Any) -> None:
+    trained = agent.run.parameters.flat.clone()
+    agent.run.policy.pi.out.bias = torch.nn.Parameter(torch.zeros(2))
+    with pytest.raises(RlkError, match=r"'pi.out.bias' is no longer part"):
+        pretrain(agent, dataset(), n_epochs=1)
+    assert torch.equal(agent.run.parameters.flat, trained)
+
+
+def test_parameters_that_were_given_other_memory_are_trained(agent: Any) -> None:
+    for parameter in agent.run.policy.parameters():
+        parameter.data = parameter.data * 0.5
+    halved = agent.run.policy.pi.out.weight.detach().clone()
+    pretrain(agent, dataset(), n_epochs=1)
+    agent.run.parameters.check()
+    assert not torch.equal(agent.run.policy.pi.out.weight, halved)

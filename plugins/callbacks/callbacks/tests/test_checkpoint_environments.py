@@ -146,7 +146,7 @@ def test_a_part_whose_state_cannot_be_had_is_no_failed_write(
     def fails(run: Any, replay: bool) -> Any:
         raise TypeError("a mistake in a plugin")
 
-    monkeypatch.setattr(checkpoint, "run_state", fails)
+    monkeypatch.setattr(checkpoint, "run_in_training", fails)
     with (
         made(tmp_path, "checkpoint:every=8") as agent,
         pytest.raises(TypeError, match="a mistake in a plugin"),

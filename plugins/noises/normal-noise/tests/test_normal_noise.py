@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import attrs
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -197,13 +198,24 @@ def test_settings_that_a_run_copies_cannot_be_set(name):
     assert getattr(noise, name) == 0.5
 
 
-def test_a_derived_class_changes_its_settings():
+@pytest.mark.parametrize("name", ["mean", "sigma"])
+def test_settings_that_a_run_copies_cannot_be_changed_in_place(name):
+    given = np.full(2, 0.5)
+    noise = NormalActionNoise(given, given)
+    with pytest.raises(ValueError, match="read-only"):
+        getattr(noise, name)[:] = 0.0
+    given[:] = 0.0
+    assert getattr(noise, name).tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("made", [lambda kind: kind, attrs.define])
+def test_a_derived_class_changes_its_settings(made):
     class Falling(NormalActionNoise):
         def __call__(self):
             self.sigma *= 0.5
             return super().__call__()
 
-    noise = Falling(0.0, 0.4)
+    noise = made(Falling)(0.0, 0.4)
     noise()
     assert noise.sigma == 0.2
     with pytest.raises(ValueError, match="sigma must be at least 0"):

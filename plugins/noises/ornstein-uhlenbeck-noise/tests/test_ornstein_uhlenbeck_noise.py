@@ -274,3 +274,13 @@ def test_settings_that_a_run_copies_cannot_be_set(name):
     ):
         setattr(noise, name, 0.0)
     assert getattr(noise, name) == 0.5
+
+
+@pytest.mark.parametrize("name", ["mean", "sigma", "initial_noise"])
+def test_settings_that_a_run_copies_cannot_be_changed_in_place(name):
+    given = np.full(2, 0.5)
+    noise = OrnsteinUhlenbeckActionNoise(given, given, initial_noise=given)
+    with pytest.raises(ValueError, match="read-only"):
+        getattr(noise, name)[:] = 0.0
+    given[:] = 0.0
+    assert getattr(noise, name).tolist() == [0.5, 0.5]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
+from rlk import Patch, hookimpl
 from rlk_baselines import A2C, ACER, ACKTR, DDPG, DQN, GAIL, PPO1, PPO2, SAC, TD3, TRPO, sb3
 from rlk_baselines.bench import Monitor
 from rlk_baselines.common import make_vec_env
@@ -214,6 +215,33 @@ def test_rewards_that_a_callback_changes_are_in_the_replay(counting: Any) -> Non
     assert model.replay_buffer.rewards[:8].tolist() == [[5, 2 * i] for i in range(1, 9)]
     model.learn(2, reset_num_timesteps=False)
     assert model.replay_buffer.rewards[8].tolist() == [1, 1]
+
+
+class Bonus:
+    """Adds 10 to the rewards of every step before it is stored."""
+
+    @hookimpl
+    def rlk_wrap_add(self) -> Any:
+        return lambda add: lambda step: add(step._replace(reward=step.reward + 10.0))
+
+
+class ProposesABonus:
+    """A plugin that puts in another one, which joins the run after the model's own."""
+
+    @hookimpl
+    def rlk_configure(self) -> Patch:
+        return Patch({"plugins": [Bonus()]})
+
+
+class WithABonus(sb3.DQN):
+    def _plugins(self) -> list[Any]:
+        return [*super()._plugins(), ProposesABonus()]
+
+
+def test_a_plugin_that_joins_later_adds_to_rewards_that_a_callback_changes(counting: Any) -> None:
+    env = DummyVecEnv([counting, counting])
+    model = WithABonus("MlpPolicy", env, buffer_size=50).learn(4, callback=Shaped())
+    assert model.replay_buffer.rewards[:2].tolist() == [[15, 12], [15, 14]]
 
 
 def test_rewards_that_a_callback_changes_are_those_of_its_next_steps(counting: Any) -> None:

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rlk.errors import BadFile
 from rlk_baselines import GAIL
 from rlk_baselines.gail import ExpertDataset, generate_expert_traj
+from rlk_testing.forged import members, packed
 
 
 @pytest.fixture
@@ -51,6 +53,16 @@ def test_a_file_has_them_too(made: Any, tmp_path: Any) -> None:
     first.save(tmp_path / "model")
     second.load_parameters(str(tmp_path / "model"))
     np.testing.assert_array_equal(logits(second), logits(first))
+
+
+def test_they_are_not_read_from_a_damaged_file(made: Any, tmp_path: Any) -> None:
+    model, path = made(0), tmp_path / "model.zip"
+    model.save(path)
+    found = members(path.read_bytes())
+    found["state.json"] = found["state.json"].replace(b'"network"', b'"networks"')
+    path.write_bytes(packed(list(found.items())))
+    with pytest.raises(BadFile, match="damaged: its parameters cannot be read: KeyError"):
+        model.load_parameters(str(path))
 
 
 def test_a_loaded_model_has_the_discriminator_and_its_settings(

@@ -38,7 +38,7 @@ def model(value):
     policy.running_mean.fill_(value)
     parts = {name: Holds(value) for name in ("parameters", "algorithm", "optimise")}
     run = SimpleNamespace(policy=policy, **parts)
-    run.parameters.flat = torch.tensor([0.0, value])
+    run.parameters.names, run.parameters.flat = ["weight", "bias"], torch.tensor([0.0, value])
     flats = {"policy": run.parameters.flat[1:], "of a plugin": torch.tensor([value])}
     run.optimise.groups = {name: SimpleNamespace(flat=flat) for name, flat in flats.items()}
     return run

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from rlk.errors import NotFinite, PlanError
 from rlk.records import Array
+from rlk.running.moved_parameters import adopt_parameters
 from rlk.running.torch_modes import check_can_train
 from rlk_action_scaling import BoxUnits
 from rlk_bc.loss import loss_of_actions, mode_loss, value_loss
@@ -58,6 +59,7 @@ def pretrain(
     Raises:
         PlanError: if the expert's spaces are not the agent's, its policy is recurrent, an argument
             is out of range, or the program has turned off gradients or other floats on.
+        RlkError: if a parameter of the policy was replaced by another one.
         NotFinite: for a loss or a gradient that is not finite; nothing is learnt from it.
     """
     if not isinstance(dataset, ExpertDataset):
@@ -74,7 +76,7 @@ def pretrain(
     run = agent.run
     loss_of = loss_for(run)
     _check(run, dataset.trajectories)
-    run.parameters.adopt()
+    adopt_parameters(run)
     begin_statistics(run.policy, lambda: _observations(run, dataset))
     optimiser = torch.optim.Adam(run.policy.parameters(), lr=learning_rate, eps=adam_epsilon)
     for epoch in range(1, n_epochs + 1):
@@ -87,7 +89,6 @@ def pretrain(
         if verbose > 0 and epoch % every == 0:
             _report(run, dataset, loss_of, epoch / n_epochs, sum(losses) / len(losses))
     optimiser.zero_grad(set_to_none=True)
-    run.parameters.check()
     return agent
 
 

@@ -106,7 +106,7 @@ class Checkpoints:
         path = run.out / "checkpoints" / str(run.timesteps)
         if self._config.replay:
             self._announce(run)
-        compose = checkpoint.run_state if self._at_border else unfinished_state
+        compose = checkpoint.run_in_training if self._at_border else unfinished_state
         _save(run, path, compose(run, replay=self._config.replay))
         if self._saved < 0:  # those of this call are never later
             for path in later(run):
@@ -134,7 +134,7 @@ def unfinished_state(run: Run, *, replay: bool) -> State:
     Environments are left out, so that episodes start anew, and so is an unfinished rollout.
     """
     is_rollout = run.plan.algorithm.component.collects == "on-policy"
-    return checkpoint.run_state(run, replay=replay and not is_rollout, environments=False)
+    return checkpoint.run_in_training(run, replay=replay and not is_rollout, environments=False)
 
 
 def written(run: Run) -> list[Path]:
@@ -191,7 +191,7 @@ def size_of(state: Any) -> int:
 
 
 def _write_model(run: Run) -> None:
-    _save(run, Path(os.path.join(str(run.out), "model")), checkpoint.model_state(run))
+    _save(run, Path(os.path.join(str(run.out), "model")), checkpoint.model_in_training(run))
 
 
 def _save(run: Run, path: Path, state: State) -> None:

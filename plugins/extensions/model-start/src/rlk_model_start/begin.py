@@ -47,7 +47,7 @@ def begin(run: Run, path: Path, *, exact_match: bool = True) -> None:
     try:
         with bad_if_it_fails("it cannot be loaded"):
             missing = _take_parameters(run, state, exact_match=exact_match)
-            restore_untrained(run.policy, part_of(state, "buffers"))
+            restore_untrained(run, part_of(state, "buffers"))
             goes_on = _take_optimiser(run, state)
     except RlkError as error:
         hint = other_observations(saved, run.plan) + other_parts(saved, run.plan)

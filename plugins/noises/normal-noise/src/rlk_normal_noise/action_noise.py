@@ -10,7 +10,7 @@ import numpy as np
 from rlk.errors import PlanError
 from rlk.records import Array
 from rlk.settings import PluginText
-from rlk_action_scaling import as_numbers, as_setting, common_size
+from rlk_action_scaling import as_numbers, as_setting, common_size, hold_read_only
 from rlk_action_scaling.validators import fixed, not_negative
 
 #: What is done where a setting is set after the construction.
@@ -29,7 +29,8 @@ class NormalActionNoise:
 
     Raises:
         ValueError: for a sigma below 0, or a different number of sigmas and means.
-        AttributeError: if mean or sigma is set afterwards, except in a derived class.
+        AttributeError: if mean or sigma is set afterwards, except in a derived class. Their arrays
+            are read-only.
     """
 
     mean: Array = attrs.field(converter=as_numbers, on_setattr=_ON_SET)
@@ -37,6 +38,7 @@ class NormalActionNoise:
     rng: np.random.Generator = attrs.field(factory=np.random.default_rng, kw_only=True, repr=False)
 
     def __attrs_post_init__(self) -> None:
+        hold_read_only(self)
         common_size("NormalActionNoise", {"mean": self.mean, "sigma": self.sigma})
 
     def __call__(self) -> Array:

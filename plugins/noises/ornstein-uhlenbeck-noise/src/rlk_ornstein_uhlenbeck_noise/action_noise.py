@@ -10,7 +10,7 @@ import numpy as np
 from rlk.errors import PlanError
 from rlk.records import Array
 from rlk.settings import PluginText
-from rlk_action_scaling import as_numbers, as_setting, common_size
+from rlk_action_scaling import as_numbers, as_setting, common_size, hold_read_only
 from rlk_action_scaling.validators import fixed, not_negative
 from rlk_ornstein_uhlenbeck_noise.process import process_step
 
@@ -34,7 +34,8 @@ class OrnsteinUhlenbeckActionNoise:
     Raises:
         ValueError: for a sigma below 0, or where two of mean, sigma and initial_noise are for
             different numbers of dimensions.
-        AttributeError: if a setting is set afterwards, except in a derived class.
+        AttributeError: if a setting is set afterwards, except in a derived class. Their arrays are
+            read-only.
     """
 
     mean: Array = attrs.field(converter=as_numbers, on_setattr=_ON_SET)
@@ -48,6 +49,7 @@ class OrnsteinUhlenbeckActionNoise:
     _x: Array = attrs.field(init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
+        hold_read_only(self)
         self.reset()
 
     def __call__(self) -> Array:

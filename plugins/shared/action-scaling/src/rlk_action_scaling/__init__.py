@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rlk_action_scaling.number_or_each import as_numbers as as_numbers
     from rlk_action_scaling.number_or_each import as_setting as as_setting
     from rlk_action_scaling.number_or_each import common_size as common_size
+    from rlk_action_scaling.number_or_each import hold_read_only as hold_read_only
     from rlk_action_scaling.number_or_each import per_dimension as per_dimension
     from rlk_action_scaling.scaling import divisor as divisor
     from rlk_action_scaling.scaling import middle_and_half as middle_and_half
@@ -26,6 +27,7 @@ else:
             "as_setting": "number_or_each",
             "common_size": "number_or_each",
             "divisor": "scaling",
+            "hold_read_only": "number_or_each",
             "middle_and_half": "scaling",
             "per_dimension": "number_or_each",
             "scaled": "scaling",

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import attrs
 import numpy as np
 
 from rlk.errors import PlanError
 from rlk.records import Array
+from rlk_action_scaling.validators import is_derived
 
 
 def per_dimension(whose: str, name: str, value: float | list[float], size: int) -> Array:
@@ -32,6 +36,23 @@ def per_dimension(whose: str, name: str, value: float | list[float], size: int) 
 def as_numbers(value: object) -> Array:
     """The value of such a setting in a program, as float64 [D], or [1] for one number."""
     return np.atleast_1d(np.asarray(value, dtype=np.float64)).reshape(-1)
+
+
+def hold_read_only(noise: object) -> None:
+    """Give a new noise object read-only copies of its settings, which a run copies likewise.
+
+    Without them `sigma[:] = 0` changed the number that is shown and not the noise. An object of a
+    derived class, which is called at every step, keeps the arrays that it was given.
+    """
+    kind: Any = type(noise)
+    if is_derived(kind):
+        return
+    for field in attrs.fields(kind):
+        value = getattr(noise, field.name, None)
+        if isinstance(value, np.ndarray):
+            held = value.copy()
+            held.setflags(write=False)
+            object.__setattr__(noise, field.name, held)  # as `fixed` refuses an assignment
 
 
 def common_size(whose: str, numbers: dict[str, Array]) -> int:

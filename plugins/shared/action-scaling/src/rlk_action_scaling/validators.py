@@ -28,7 +28,7 @@ def fixed(noise: object, attribute: attrs.Attribute[Any], value: Any) -> Any:
         AttributeError: unless the class is a derived one.
     """
     kind = type(noise)
-    if "__attrs_attrs__" in vars(kind):  # not inherited: it is the class that attrs has made
+    if not is_derived(kind):
         raise AttributeError(
             f"{kind.__name__}.{attribute.name} cannot be set: a run copies it when it is "
             "made. Between two calls of learn, give the model another object: model.action_noise = "
@@ -36,3 +36,8 @@ def fixed(noise: object, attribute: attrs.Attribute[Any], value: Any) -> Any:
             f"from {kind.__name__} that changes self.{attribute.name} in its __call__."
         )
     return value
+
+
+def is_derived(kind: type) -> bool:
+    """Whether a class is derived from one that attrs has made, itself made by attrs or not."""
+    return any("__attrs_attrs__" in vars(base) for base in kind.__mro__[1:])

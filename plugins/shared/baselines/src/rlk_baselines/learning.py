@@ -166,7 +166,7 @@ class Watcher:
             with _raising():
                 self.call.callback.on_rollout_start()
 
-    @hookimpl(trylast=True)  # outermost: a learnt reward or a bonus joins what the callback leaves
+    @hookimpl(trylast=True)  # outermost: a bonus is added to what the callback leaves
     def rlk_wrap_add(self) -> Callable[[Add], Add]:
         """Hold a step back until the callback was called, which may change its rewards."""
 

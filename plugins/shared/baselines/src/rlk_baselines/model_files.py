@@ -20,7 +20,7 @@ from rlk.program_warnings import warn_program
 from rlk.registry.kernel import default_kernel
 from rlk.running import checkpoint
 from rlk.running.named_parameters import named_parameters
-from rlk.running.restoring import part_of
+from rlk.running.restoring import bad_if_it_fails, part_of
 from rlk.settings import was_callable
 from rlk_baselines import added_attributes
 from rlk_baselines.custom_objects import SPACES, refuse_other_sizes, spaces_apart, with_use
@@ -197,6 +197,7 @@ def parameters_in(place: Place | Sequence[Any], model: BaseRLModel) -> Mapping[s
 
     Raises:
         ParametersDoNotFit: if there are more or fewer values than parameters.
+        BadFile: if the file is damaged.
     """
     if isinstance(place, (list, tuple)):
         names = list(model.get_parameters())
@@ -214,7 +215,8 @@ def parameters_in(place: Place | Sequence[Any], model: BaseRLModel) -> Mapping[s
             return sb3_loading.parameters(model, *sb3_files.read(path))
         state = read(path)
     parts = [part_of(state, part) for part in ("parameters", "algorithm")]
-    return {**named_parameters(*parts), **model.further_parameters(state)}
+    with bad_if_it_fails("the file is damaged: its parameters cannot be read"):
+        return {**named_parameters(*parts), **model.further_parameters(state)}
 
 
 def load(

@@ -94,6 +94,8 @@ class FlatParameters:
         """
         named = list(zip(self.names, self.parameters, self._views, strict=True))
         moved = [one for one in named if not one[1].is_set_to(one[2])]
+        if not moved:
+            return  # and nothing is written, so a model may be saved while another thread trains
         for name, parameter, view in moved:
             found, expected = map(_kind, (parameter, view))
             if found != expected:
@@ -120,8 +122,8 @@ class FlatParameters:
                 raise RlkError(
                     f"parameter {name!r} is no longer part of the policy's flat tensor: another "
                     "one is in its place (an assignment to the attribute of its layer, another "
-                    "layer, load_state_dict(assign=True), deepcopy), which would not be trained. "
-                    "Put the first one back, and change values in place: "
+                    "layer, load_state_dict(assign=True), deepcopy), which would be neither "
+                    "trained nor saved. Put the first one back, and change values in place: "
                     "parameter.data.copy_(values)."
                 )
         unknown = named.keys() - set(self.names)
@@ -139,9 +141,12 @@ class FlatParameters:
             parameter.data = view
 
     def state_dict(self) -> dict[str, Tensor]:
-        """name -> a copy of that parameter, as it is saved."""
-        pairs = zip(self.names, self.parameters, strict=True)
-        return {name: parameter.detach().clone() for name, parameter in pairs}
+        """name -> a copy of that parameter, as it is saved.
+
+        Where its memory has another shape, dtype or device now, it is the value trained last.
+        """
+        held = zip(self.names, self.parameters, self._views, strict=True)
+        return {name: _latest(parameter, view).clone() for name, parameter, view in held}
 
     @torch.no_grad()
     def load_state_dict(self, state: dict[str, Tensor]) -> None:
@@ -160,6 +165,12 @@ class FlatParameters:
                 raise RlkError(f"parameter {name!r} has shape {here} here and {there} there")
         for name, value in state.items():
             own[name].copy_(torch.as_tensor(value))
+
+
+def _latest(parameter: nn.Parameter, view: Tensor) -> Tensor:
+    """The values of a parameter, if they have its place in the flat tensor or fit there."""
+    fits = parameter.is_set_to(view) or _kind(parameter) == _kind(view)
+    return parameter.detach() if fits else view
 
 
 def _kind(tensor: Tensor) -> str:

@@ -22,7 +22,7 @@ OWN = ("collector", "storage", "environments", "plugins", "model_plugins", "stre
 
 def own_state(run: Run, *, replay: bool) -> State:
     """The state of a rank other than 0 that it needs, with rank 0's checkpoint, to continue."""
-    state = checkpoint.run_state(run, replay=replay)
+    state = checkpoint.run_in_training(run, replay=replay)
     own = {key: state[key] for key in OWN if key in state}
     return own | {"contents": state["manifest"]["contents"]}
 

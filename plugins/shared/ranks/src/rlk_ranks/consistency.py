@@ -26,7 +26,7 @@ def share_model(run: Run, communicator: RanksCommunicator) -> None:
     if communicator.rank == 0:
         return
     run.parameters.load_state_dict(first["parameters"])
-    restore_untrained(run.policy, first["buffers"])
+    restore_untrained(run, first["buffers"])
     run.algorithm.load_state_dict(first["algorithm"])
     run.optimise.load_state_dict(first["optimise"])
     for name, flat in apart(run).items():
@@ -37,7 +37,7 @@ def model_of(run: Run) -> State:
     """The part of the state that must be equal on all ranks."""
     return {
         "parameters": run.parameters.state_dict(),
-        "buffers": {name: value.clone() for name, value in untrained(run.policy).items()},
+        "buffers": {name: value.clone() for name, value in untrained(run).items()},
         "algorithm": run.algorithm.state_dict(),
         "optimise": run.optimise.state_dict(),
         "apart": {name: flat.clone() for name, flat in apart(run).items()},

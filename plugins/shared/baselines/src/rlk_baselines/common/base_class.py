@@ -14,6 +14,7 @@ import numpy as np
 from rlk.errors import RlkError
 from rlk.planning.other_environment import check_same_spaces
 from rlk.planning.run_settings import checked_seed
+from rlk.protocols import State
 from rlk.records import Array
 from rlk.running import checkpoint
 from rlk_baselines import model_files
@@ -320,7 +321,7 @@ class BaseRLModel(Constructed):
         """A copy of every parameter, by name; names of the policy's begin with `model/`."""
         return OrderedDict(self.agent.get_parameters())
 
-    def further_parameters(self, state: Mapping[str, Any]) -> dict[str, Any]:
+    def further_parameters(self, state: State) -> dict[str, Any]:
         """Parameters that are not the agent's, by name, from the state of a saved model."""
         return {}
 

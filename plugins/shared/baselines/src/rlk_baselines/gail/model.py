@@ -11,6 +11,7 @@ import torch
 
 from rlk import hookimpl
 from rlk.errors import PlanError
+from rlk.protocols import State
 from rlk.records import Array
 from rlk_adversarial_reward import GAILConfig
 from rlk_adversarial_reward.extension import GAILReward
@@ -103,7 +104,7 @@ class GAIL(ActorCriticRLModel):
         super().load_from(saved, env)
         self._adversary.load_state_dict(saved.about["adversary"])
 
-    def further_parameters(self, state: Mapping[str, Any]) -> dict[str, Array]:
+    def further_parameters(self, state: State) -> dict[str, Array]:
         """The discriminator's parameters, and the moments that normalise its observations."""
         return _named(state.get(KEY, {}).get("adversary", {"network": {}, "rows": {}}))
 

@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from typing import IO, Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
+from rlk.protocols import State
+from rlk.running.restoring import part_of
 from rlk.running.untrained import untrained
 from rlk_baselines import model_files
 from rlk_baselines.common.base_class import BaseRLModel
@@ -26,20 +28,21 @@ class HasParameters(BaseRLModel):
     def get_parameters(self) -> dict[str, Any]:  # type: ignore[override]
         """A copy of every parameter and buffer, as tensors by name, under the key `policy`."""
         found = {k: torch.as_tensor(v) for k, v in super().get_parameters().items()}
-        others = {k: v.detach().cpu().clone() for k, v in untrained_values(self.policy).items()}
+        others = {k: v.detach().cpu().clone() for k, v in untrained_values(self).items()}
         return {"policy": {**found, **others}}
 
-    def further_parameters(self, state: Mapping[str, Any]) -> dict[str, Any]:
+    def further_parameters(self, state: State) -> dict[str, Any]:
         """Buffers and frozen parameters in a file, of those that this model has."""
-        found = by_rlks_names(state["buffers"], self.policy)
-        return {name: found[name] for name in untrained_values(self.policy).keys() & found.keys()}
+        found = by_rlks_names(part_of(state, "buffers"), self.policy)
+        names = untrained_values(self).keys() & found.keys()
+        return {name: torch.as_tensor(found[name]) for name in names}
 
     def load_parameters(self, load_path_or_dict: Any, exact_match: bool = True) -> None:
         """As in `BaseRLModel`, also for buffers and frozen parameters, which may be missing."""
         values = load_path_or_dict
         if not isinstance(values, Mapping):
             values = model_files.parameters_in(values, self)
-        own = untrained_values(self.policy)
+        own = untrained_values(self)
         given = {name: torch.as_tensor(values[name]) for name in own.keys() & values.keys()}
         check_shapes(given, own)
         rest = {name: value for name, value in values.items() if name not in given}
@@ -76,10 +79,10 @@ class HasParameters(BaseRLModel):
         self.load_parameters(values, exact_match)
 
 
-def untrained_values(policy: nn.Module) -> dict[str, Tensor]:
+def untrained_values(model: HasParameters) -> dict[str, Tensor]:
     """Buffers and frozen parameters themselves, without those that `state_dict` leaves out."""
-    own = untrained(policy)
-    return {theirs: own[name] for name, theirs in rlks_names(policy).items() if name in own}
+    own = untrained(model.agent.run)
+    return {theirs: own[name] for name, theirs in rlks_names(model.policy).items() if name in own}
 
 
 def check_shapes(values: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> None:
