@@ -1,4 +1,4 @@
-"""A formula is written once, in torch: faster versions are extensions, and are named elsewhere."""
+"""A formula is written once: faster versions are extensions, and are named elsewhere."""
 
 from __future__ import annotations
 

@@ -241,8 +241,10 @@ def test_its_td_error_is_the_difference_between_q_and_target(rlk_make):
     assert update.td_error.tolist() == pytest.approx(expected, abs=1e-5)
 
 
-def test_its_loss_is_the_mean_over_a_batch(rlk_make):
-    agent = rlk_make("dqn", env=MATCH, seed=0, batch_size=4, learning_starts=4)
+@pytest.mark.parametrize("batch_size", [4, 32])
+def test_its_loss_is_the_mean_over_the_batch_that_it_is_given(rlk_make, batch_size):
+    """Whatever its length, such as that of a sample to which a storage adds demonstrations."""
+    agent = rlk_make("dqn", env=MATCH, seed=0, batch_size=batch_size, learning_starts=32)
     algorithm, batch = agent.run.algorithm, batch_for(agent)
     target = algorithm.q_target(batch)
     (q,) = agent.run.policy(batch.observation, "qf")

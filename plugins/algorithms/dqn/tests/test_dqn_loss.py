@@ -40,9 +40,9 @@ def test_the_huber_loss_is_a_square_within_one_and_a_line_beyond(error, loss):
     assert value.item() == pytest.approx(loss)
 
 
-def test_losses_are_weighted_and_added():
+def test_the_loss_is_the_mean_of_weighted_losses():
     found = huber_loss(tensor([1.0, 3.0]), tensor([1.0, 0.5]))
-    assert found.item() == pytest.approx(0.5 + 0.5 * 2.5)
+    assert found.item() == pytest.approx((0.5 + 0.5 * 2.5) / 2)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_its_gradient_is_the_error_clipped_to_one(error, gradient):
 def test_it_is_that_of_torch():
     error, weight = torch.linspace(-3.0, 3.0, 25, requires_grad=True), torch.linspace(0.1, 1, 25)
     each = functional.huber_loss(error, torch.zeros(25), reduction="none")
-    ours, theirs = huber_loss(error, weight), (weight * each).sum()
+    ours, theirs = huber_loss(error, weight), (weight * each).mean()
     assert ours.item() == pytest.approx(theirs.item())
     (found,), (expected,) = (torch.autograd.grad(one, error) for one in (ours, theirs))
     assert torch.allclose(found, expected)

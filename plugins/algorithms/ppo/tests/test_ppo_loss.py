@@ -6,7 +6,24 @@ import pytest
 import torch
 from torch import tensor
 
-from rlk_ppo.loss import approximate_kl
+from rlk_ppo.loss import approximate_kl, clipped_value_loss, value_loss
+
+
+def test_the_value_loss_is_the_mean_square():
+    assert value_loss(tensor([1.0, 4.0]), tensor([3.0, 4.0])).item() == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "error"),
+    [
+        (1.1, 0.9),  # within the range: R - V = 2 - 1.1
+        (1.5, 0.8),  # counted as 1.2
+        (0.0, 1.2),  # counted as 0.8, although its own error of 2 is larger
+    ],
+)
+def test_a_clipped_value_counts_alone(value, error):
+    found = clipped_value_loss(tensor([value]), tensor([1.0]), tensor([2.0]), tensor(0.2))
+    assert found.item() == pytest.approx(error**2)
 
 
 def test_the_approximate_divergence_by_hand():

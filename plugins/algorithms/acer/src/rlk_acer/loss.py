@@ -24,9 +24,7 @@ def retrace(
 
         Q_ret_t = r_t + gamma (V_{t+1} + min(1, rho_{t+1}) (Q_ret_{t+1} - Q_{t+1}))
 
-    It is computed as Q_t plus the later one-step errors, r + gamma V' - Q, along the traces
-    (Munos et al. 2016, eq. 3, with lambda = 1). A trace ends with its episode, and with the
-    sequence.
+    A trace, the part with min(1, rho), ends with its episode, and with the sequence.
 
     Args:
         reward: float [T, N].
@@ -36,12 +34,12 @@ def retrace(
         ended: bool [T, N], where an episode ended, by either flag.
         q, ratio: float [T, N], Q and rho of the actions taken.
     """
-    error = reward + discount * next_value - q
+    one_step = reward + discount * next_value
     trace = discount[:-1] * ~ended[:-1] * ratio[1:].clamp(max=1.0)
-    sums = [error[-1]]
-    for one, decay in zip(reversed(error[:-1].unbind()), reversed(trace.unbind()), strict=True):
-        sums.append(torch.addcmul(one, decay, sums[-1]))
-    return q + torch.stack(sums[::-1])
+    q_ret = [one_step[-1]]
+    for t in reversed(range(len(trace))):
+        q_ret.append(one_step[t] + trace[t] * (q_ret[-1] - q[t + 1]))
+    return torch.stack(q_ret[::-1])
 
 
 @torch.no_grad()

@@ -37,9 +37,6 @@ class DQN:
         vector_step = run.n_envs * run.communicator.size
         every = config.target_network_update_freq
         self.target_interval = TimestepInterval(every, run.clock, vector_step)
-        #: The weight of a transition in the mean over a batch. A product with a tensor takes a
-        #: third of the time of a division by a number.
-        self.share = torch.tensor(1.0 / config.batch_size, device=run.device)
         learning_rate = as_schedule(config.learning_rate)
         run.group("q", learning_rate=learning_rate, max_grad_norm=config.max_grad_norm)
 
@@ -88,7 +85,7 @@ class DQN:
     def loss(self, batch: Batch, target: Tensor) -> Loss:
         (q_all,) = self.policy(batch.observation, "qf")
         error = q_all.gather(1, batch.action.unsqueeze(1)).squeeze(1) - target
-        value = losses.huber_loss(error, batch.weight * self.share)
+        value = losses.huber_loss(error, batch.weight)
         return Loss(value, metrics={"loss": value}, outputs={"td_error": error})
 
     # ---- state ----------------------------------------------------------------------------------

@@ -37,14 +37,14 @@ def double_q_target(
 
 
 def huber_loss(error: Tensor, weight: Tensor) -> Tensor:
-    """The sum of weight * huber(e), 0-dim: quadratic within 1 and linear beyond.
+    """E[w huber(e)], 0-dim: quadratic within 1 and linear beyond.
 
     With c, the error e clipped to -1 to 1, huber(e) = c (e - c / 2): e^2 / 2 for |e| <= 1, else
     |e| - 1 / 2. Its derivative is c, as in the paper.
 
     Args:
         error: float [B], Q(s, a) - y.
-        weight: float [B], 1 / B for the mean; not differentiated.
+        weight: float [B], w; not differentiated.
     """
     clipped = error.detach().clamp(-1.0, 1.0)
-    return torch.dot(weight * clipped, torch.sub(error, clipped, alpha=0.5))
+    return torch.dot(weight / len(weight) * clipped, torch.sub(error, clipped, alpha=0.5))

@@ -14,7 +14,6 @@ from rlk.records import Array, Field, Loss, Update
 from rlk_networks import Heads
 from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.clipped_loss import clipped_loss
-from rlk_on_policy.clipping import clipped_value
 from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.minibatch_sizes import minibatches_per_epoch
 from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
@@ -23,7 +22,6 @@ from rlk_on_policy.policy_group import policy_group
 from rlk_on_policy.recurrent import is_recurrent, state_fields, stochastic_actor
 from rlk_on_policy.sequence_sizes import sequence_length
 from rlk_on_policy.sequences import sequence_epochs
-from rlk_on_policy.squared_error import squared_error
 from rlk_ppo import loss as losses
 from rlk_ppo.config import PPOConfig
 from rlk_rollout.rollout import OnPolicyStorage, Rollout
@@ -138,10 +136,9 @@ class PPO:
         return loss._replace(accept=kl <= KL_SLACK * config.target_kl)
 
     def _value_loss(self, value: Tensor, batch: Minibatch) -> Tensor:
-        """The loss of the clipped value, without PPO2's maximum, as in Stable-Baselines3."""
-        if self.clip_range_vf is not None:
-            value = clipped_value(value, batch.value, self.clip_range_vf)
-        return squared_error(value, batch.return_)
+        if self.clip_range_vf is None:
+            return losses.value_loss(value, batch.return_)
+        return losses.clipped_value_loss(value, batch.value, batch.return_, self.clip_range_vf)
 
     # ---- state ----------------------------------------------------------------------------------
 

@@ -1,9 +1,27 @@
-"""PPO's estimate of the divergence, as in Stable-Baselines3 (`rlk_on_policy.clipped_loss`)."""
+"""PPO's parts of the loss that `rlk_on_policy.clipped_loss` has, as in Stable-Baselines3.
+
+Schulman et al. 2017, arXiv 1707.06347, eq. 9; OpenAI's clipped values. Shapes: B transitions.
+"""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
+
+from rlk_on_policy.clipping import clipped_value
+from rlk_on_policy.squared_error import squared_error
+
+
+def value_loss(value: Tensor, return_: Tensor) -> Tensor:
+    """E[(V - R)^2], 0-dim, for float [B]."""
+    return squared_error(value, return_)
+
+
+def clipped_value_loss(
+    value: Tensor, old_value: Tensor, return_: Tensor, clip_range: Tensor
+) -> Tensor:
+    """E[(V_clip - R)^2], with V_clip of `clipped_value`, 0-dim: without PPO2's maximum."""
+    return squared_error(clipped_value(value, old_value, clip_range), return_)
 
 
 @torch.no_grad()

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from torch import Tensor
 
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Field, Loss, Update
@@ -89,11 +90,14 @@ class PPO1:
             batch,
             batch.advantage,
             clip_range=self.clip_range,
-            value_loss=losses.value_loss,
+            value_loss=self._value_loss,
             approximate_kl=losses.approximate_kl,
             vf_coef=1.0,
             ent_coef=self.config.entcoeff,
         )
+
+    def _value_loss(self, value: Tensor, batch: Minibatch) -> Tensor:
+        return losses.value_loss(value, batch.return_)
 
     # ---- state ----------------------------------------------------------------------------------
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from rlk_on_policy.minibatches import Minibatch
 from rlk_on_policy.squared_error import squared_error
 
 
-def value_loss(value: Tensor, batch: Minibatch) -> Tensor:
+def value_loss(value: Tensor, return_: Tensor) -> Tensor:
     """E[(V - R)^2], 0-dim, for float [B]."""
-    return squared_error(value, batch.return_)
+    return squared_error(value, return_)
 
 
 @torch.no_grad()

@@ -9,21 +9,22 @@ import torch
 from torch import Tensor
 
 from rlk_on_policy.clipping import clipped_value
+from rlk_on_policy.squared_error import squared_error
 
 
 def value_loss(value: Tensor, return_: Tensor) -> Tensor:
     """E[(V - R)^2] / 2, 0-dim, for float [B]."""
-    return 0.5 * (value - return_).square().mean()
+    return 0.5 * squared_error(value, return_)
 
 
 def clipped_value_loss(
-    value: Tensor, old_value: Tensor, return_: Tensor, cliprange: Tensor
+    value: Tensor, old_value: Tensor, return_: Tensor, clip_range: Tensor
 ) -> Tensor:
     """E[max((V - R)^2, (V_clip - R)^2)] / 2, with V_clip of `clipped_value`, 0-dim.
 
     Not in the paper: from OpenAI's code. It depends on the scale of returns.
     """
-    clipped = clipped_value(value, old_value, cliprange)
+    clipped = clipped_value(value, old_value, clip_range)
     errors = torch.maximum((value - return_).square(), (clipped - return_).square())
     return 0.5 * errors.mean()
 

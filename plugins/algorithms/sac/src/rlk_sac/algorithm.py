@@ -42,12 +42,10 @@ class SAC:
     def __init__(self, config: SACConfig, run: Run) -> None:
         self.config, self.run = config, run
         self.schedule = UpdateSchedule(config, run)
-        self.policy, self.distribution = run.policy, run.distribution
-        self._actor: Any = self.policy.pi
-        self._critic: Any = self.policy.qf
+        self.policy: Any = run.policy
+        self.distribution = run.distribution
         critic = critic_prefixes(run.parameters)
         self.target = Target(run.parameters, critic)
-        self._target_critic: Any = self.target.module.qf
         learning_rate = as_schedule(config.learning_rate)
         run.group("critic", critic, learning_rate=learning_rate)
         run.group("actor", ("pi",), learning_rate=learning_rate)
@@ -108,17 +106,17 @@ class SAC:
     @torch.no_grad()
     def soft_target(self, batch: Batch) -> Tensor:
         """The target of Q(s, a), float [B]."""
-        observation = batch.next_observation
-        parameters = self._actor(self.policy.encode(observation))
+        target, observation = self.target.module, batch.next_observation
+        parameters = self.policy.pi(self.policy.encode(observation))
         noise = batch.extras["next_noise"]
         action, log_prob = self.distribution.sample_with_log_prob(parameters, noise)
-        next_q = self._target_critic(self.target.module.encode(observation), action)
+        next_q = target.qf(target.encode(observation), action)
         return losses.soft_target(
             batch.reward, batch.discount, next_q, log_prob, self.alpha.value()
         )
 
     def critic_loss(self, batch: Batch, target: Tensor) -> Loss:
-        q = self._critic(self.policy.encode(batch.observation), batch.action)
+        q = self.policy.qf(self.policy.encode(batch.observation), batch.action)
         value = losses.critic_loss(q, target, batch.weight)
         td_error = (q - target).abs().mean(0)
         return Loss(value, metrics={"critic_loss": value}, outputs={"td_error": td_error})
@@ -128,9 +126,9 @@ class SAC:
         with torch.no_grad():
             features = self.policy.encode(batch.observation)
         action, log_prob = self.distribution.sample_with_log_prob(
-            self._actor(features), batch.extras["noise"]
+            self.policy.pi(features), batch.extras["noise"]
         )
-        q = self._critic(features, action)
+        q = self.policy.qf(features, action)
         value = losses.actor_loss(q, log_prob, self.alpha.value())
         metrics = {"actor_loss": value, "actor_entropy": -log_prob.mean()}
         return Loss(value, metrics=metrics, outputs={"log_prob": log_prob})

@@ -27,16 +27,16 @@ def soft_target(
 
 
 def critic_loss(q: Tensor, target: Tensor, weight: Tensor) -> Tensor:
-    """mean_B(w 1/2 sum_c (Q_c(s, a) - y)^2), 0-dim; 1812.05905, eq. 5, summed over critics.
+    """1/2 sum_c E[w (Q_c(s, a) - y)^2], 0-dim; 1812.05905, eq. 5, summed over critics.
 
     Args:
         q: float [C, B]. target, weight: float [B].
     """
-    return 0.5 * ((q - target).square().sum(0) * weight).mean()
+    return 0.5 * (weight * (q - target).square()).mean(1).sum()
 
 
 def actor_loss(q: Tensor, log_prob: Tensor, alpha: Tensor) -> Tensor:
-    """mean_B(alpha log pi(a|s) - min_c Q_c(s, a)), 0-dim; 1812.05905, eq. 9.
+    """E[alpha log pi(a|s) - min_c Q_c(s, a)], 0-dim; 1812.05905, eq. 9.
 
     Args:
         q: float [C, B], of the critics at an action that the actor takes now, differentiable.

@@ -38,7 +38,7 @@ class NumpyDistribution:
     Attributes:
         sample: (parameters, noise) -> actions.
         sample_with_log_prob: (parameters, noise) -> actions and their log-probabilities [N].
-        mode: parameters -> the most likely actions.
+        mode: parameters -> the actions without noise.
         masked: (parameters, mask [N, M]) -> those of the allowed actions; None if masks are not
             supported.
     """

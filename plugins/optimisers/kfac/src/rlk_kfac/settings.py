@@ -16,7 +16,9 @@ KFAC_CLIP = setting(
 )
 KFAC_UPDATE = setting("steps between two decompositions of the factors, at least 1", v.ge(1))
 VF_FISHER_COEF = setting(
-    "weight of the value in the Fisher matrix, at least 0", v.and_(v.ge(0.0), finite)
+    "weight c of the value's squared error in K-FAC's likelihood, at least 0; the value's part of "
+    "the Fisher matrix is 4 c^2 times that of a Gaussian of variance 1",
+    v.and_(v.ge(0.0), finite),
 )
 ASYNC_EIGEN_DECOMP = setting(
     "decompose the factors in a thread while the run continues; the result is used kfac_update "

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def entropy_loss(log_alpha: Tensor, log_prob: Tensor, target_entropy: float) -> Tensor:
-    """-log alpha mean_B(log pi(a|s) + H), 0-dim.
+    """-log alpha E[log pi(a|s) + H], 0-dim.
 
     1812.05905, eq. 18, with log alpha for alpha as in the authors' code and Stable Baselines 2.10:
     the sign of the gradient is the same, and alpha stays above 0.

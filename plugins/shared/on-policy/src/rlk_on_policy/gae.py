@@ -57,7 +57,6 @@ def gae(
     decay = np.float32(gamma * lam) * ~ended
     advantage = np.empty_like(delta)
     following = np.zeros(delta.shape[1:], dtype=delta.dtype)
-    for t in range(len(delta) - 1, -1, -1):
-        following = np.multiply(decay[t], following, out=advantage[t])
-        following += delta[t]
+    for t in reversed(range(len(delta))):
+        advantage[t] = following = delta[t] + decay[t] * following
     return advantage

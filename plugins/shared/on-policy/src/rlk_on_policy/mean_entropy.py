@@ -15,8 +15,8 @@ def mean_entropy(
 ) -> Tensor:
     """E[H], 0-dim, in nats.
 
-    Without a gradient if its weight in the loss, `coef`, is 0: to compute one that is multiplied
-    by 0 takes 3 % of the time of PPO.
+    Without a gradient if its weight in the loss, `coef`, is 0, and it is only logged. A gradient
+    that is multiplied by 0 would take 3 % of the time of A2C and 5 % of that of PPO2.
 
     Args:
         parameters: of the distribution, float [B, P].

@@ -2,7 +2,8 @@
 
 Wu et al. 2017, arXiv 1708.05144, section 3.1: the Fisher matrix is E[g g^T] for gradients g of the
 log-likelihood of samples from the *model*, so actions are drawn from the current policy, and
-values from a Gaussian around the critic's, which makes the critic's part its Gauss-Newton matrix.
+values from a Gaussian around the critic's, which makes the critic's part 4 weight^2 times its
+Gauss-Newton matrix.
 
 Shapes: B transitions, P a distribution's flat parameters.
 """
