@@ -12,7 +12,7 @@ import torch
 
 from rlk import hookimpl
 from rlk.component import Component
-from rlk.errors import BrokenPlugin, PlanError
+from rlk.errors import BrokenPlugin, NotFinite, PlanError
 from rlk.one_process import OneProcess
 from rlk.running.vec_env import make_vec_env
 from rlk_testing.environments import DiscreteMatch
@@ -187,6 +187,19 @@ def test_rewards_that_a_plugin_gives_another_shape_are_refused_by_its_name(make,
     found = rf"plugin 'Changes-\d' \(rlk_wrap_add\) .* of shape {re.escape(str(shape))}"
     with pytest.raises(BrokenPlugin, match=found):
         agent.learn(4)
+
+
+def test_a_non_finite_reward_of_a_plugin_is_refused_by_its_name_and_not_stored(make):
+    class Changes:
+        @hookimpl
+        def rlk_wrap_add(self):
+            return lambda add: lambda step: add(step._replace(reward=step.reward * np.inf))
+
+    agent = make(Changes(), n_envs=2)
+    found = r"plugin 'Changes-\d' \(rlk_wrap_add\) .* reward of .*\nNothing of this step was stored"
+    with pytest.raises(NotFinite, match=found):
+        agent.learn(4)
+    assert len(agent.run.storage) == 0
 
 
 def test_a_storage_that_takes_no_decorator_is_refused_where_there_is_one(make, rlk_stand_in_kernel):

@@ -28,12 +28,14 @@ def print_on(stream: TextIO | None, text: str) -> None:
     Raises:
         OSError: if it cannot be written, as on a full disk.
     """
-    if getattr(stream, "closed", False):
+    if stream is None or getattr(stream, "closed", False):
         return
     if getattr(stream, "errors", "strict") == "strict":
         encoding = getattr(stream, "encoding", None) or "utf-8"
         text = text.encode(encoding, "backslashreplace").decode(encoding)
-    print(text, file=stream, flush=True)
+    print(text, file=stream)
+    if hasattr(stream, "flush"):  # an object of the program's may only write
+        stream.flush()
 
 
 def output_is_unread(error: BaseException | None) -> bool:

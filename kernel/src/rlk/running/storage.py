@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rlk.abilities import AsksEnvironment, Decorated, Discounts, HasMetrics, offers
-from rlk.errors import BrokenPlugin, PlanError
+from rlk.errors import BrokenPlugin, NotFinite, PlanError
+from rlk.finite import finite
 from rlk.planning.environment import MakeEnv
 from rlk.protocols import methods
 from rlk.records import Field, Schema, Step
@@ -46,7 +47,8 @@ def make_storage(run: Run) -> Any:
 def make_add(run: Run) -> Callable[[Step], None]:
     """The storage's `add` in the wrappers of plugins, whose rewards are then checked.
 
-    Otherwise numpy would give one reward to every environment, or blame the storage.
+    Otherwise numpy would give one reward to every environment, or blame the storage, and an update
+    would blame the algorithm for a NaN.
     """
     wrappers, n_envs = run.hooks.all("rlk_wrap_add", run=run), run.n_envs
     add: Callable[[Step], None] = run.storage.add
@@ -56,14 +58,23 @@ def make_add(run: Run) -> Callable[[Step], None]:
     def checked(step: Step) -> None:
         shape = np.shape(step.reward)
         if shape != (n_envs,):
-            plugins = " or ".join(map(repr, run.hooks.implementers("rlk_wrap_add")))
             raise BrokenPlugin(
-                f"plugin {plugins} (rlk_wrap_add) gave the storage a reward of shape {shape}. It "
-                f"must have one number for each environment, shape ({n_envs},)."
+                f"{_who_wraps(run)} gave the storage a reward of shape {shape}. It must have one "
+                f"number for each environment, shape ({n_envs},)."
+            )
+        if not finite(np.asarray(step.reward)):
+            raise NotFinite(
+                f"{_who_wraps(run)} gave the storage a reward of {step.reward} at timestep "
+                f"{run.timesteps}.\nNothing of this step was stored. Mend the plugin."
             )
         add(step)
 
     return wrapped(checked, wrappers, 1)
+
+
+def _who_wraps(run: Run) -> str:
+    plugins = " or ".join(map(repr, run.hooks.implementers("rlk_wrap_add")))
+    return f"plugin {plugins} (rlk_wrap_add)"
 
 
 def _make_one_storage(run: Run, choice: Choice) -> Any:

@@ -20,6 +20,7 @@ from rlk.errors import RlkError
 from rlk.hookspecs import hookimpl
 from rlk.registry.kernel import Kernel
 from rlk.running.run import Run
+from rlk.terminal import print_on
 from rlk_callbacks import summary
 from rlk_evaluate.evaluate import Evaluation
 from rlk_testing.environments import DiscreteMatch
@@ -183,9 +184,6 @@ class ToLogger:
     def write(self, text: str) -> None:
         self.text += text
 
-    def flush(self) -> None:
-        pass
-
 
 def closed_stream() -> io.StringIO:
     stream = io.StringIO()
@@ -207,6 +205,13 @@ def test_standard_streams_that_were_replaced_or_closed_end_nothing(
     rlk.load(tmp_path / "run").close()
     if isinstance(out, ToLogger):
         assert ("timesteps=16" in out.text and "done: 16" in out.text) == bool(verbose)
+
+
+def test_what_is_for_a_stream_that_the_process_lacks_is_not_printed_on_another(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_on(None, "for the standard error of a process without it")
+    assert capsys.readouterr().out == ""
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])

@@ -8,6 +8,7 @@ import pytest
 from gymnasium import spaces
 
 from rlk import Patch, hookimpl
+from rlk.errors import NotFinite
 from rlk_baselines import A2C, ACER, ACKTR, DDPG, DQN, GAIL, PPO1, PPO2, SAC, TD3, TRPO, sb3
 from rlk_baselines.bench import Monitor
 from rlk_baselines.common import make_vec_env
@@ -346,3 +347,16 @@ def test_actions_that_do_not_count_from_zero_are_those_of_the_environment(
     env = Counts()
     told = [found["clipped_actions"][0] for found in seen(A2C("MlpPolicy", env, n_steps=2), 8)]
     assert np.array_equal(told, env.given)
+
+
+def test_a_non_finite_reward_that_a_callback_leaves_is_blamed_on_it_and_not_stored() -> None:
+    class Spoils(sb3.common.callbacks.BaseCallback):
+        def _on_step(self) -> bool:
+            if self.num_timesteps == 3:
+                self.locals["rewards"][:] = np.nan
+            return True
+
+    model = sb3.DQN("MlpPolicy", DummyVecEnv([Walk]))
+    with pytest.raises(NotFinite, match=r"callback Spoils left rewards of \[nan\] at timestep 3"):
+        model.learn(20, callback=Spoils())
+    assert model.replay_buffer.size() == 2

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import pytest
 import torch
 from torch import nn
+from torch.nn.utils import parametrizations, parametrize, prune
+from torch.nn.utils import spectral_norm as spectral_norm_by_a_hook
 
 from rlk_networks import FeatureSlice, Head, Linear
 
@@ -32,6 +37,59 @@ def test_a_parameter_or_layer_that_is_assigned_takes_the_place_of_the_one_before
     head.out.load_state_dict({"weight": head.out.weight, "bias": torch.ones(1)}, assign=True)
     assert head(x).item() == 7.0
     head.out = nn.Linear(3, 2)
+    assert head(x).shape == (1, 2)
+
+
+class Twice(nn.Module):
+    """A weight that is computed from another one."""
+
+    def forward(self, weight: torch.Tensor) -> torch.Tensor:
+        return 2.0 * weight
+
+
+def twice(layer: nn.Module) -> None:
+    parametrize.register_parametrization(layer, "weight", Twice())
+
+
+def weight_norm_of_another_length(layer: nn.Module) -> None:
+    parametrizations.weight_norm(layer)
+    with torch.no_grad():
+        layer.parametrizations.weight.original0.mul_(3.0)  # type: ignore[index, operator]
+
+
+def pruned(layer: nn.Module) -> None:
+    prune.l1_unstructured(layer, "weight", 0.5)
+
+
+COMPUTED = [
+    twice,
+    weight_norm_of_another_length,
+    parametrizations.spectral_norm,
+    spectral_norm_by_a_hook,
+    pruned,
+]
+
+
+@pytest.mark.parametrize("change", COMPUTED)
+def test_a_weight_that_torch_computes_from_another_has_its_effect_and_passes_gradients_on(
+    change: Callable[[nn.Module], object],
+) -> None:
+    layer, x = Linear(3, 2, gain=5.0), torch.randn(4, 3)
+    before = layer(x).detach()
+    change(layer)
+    found = layer(x)
+    assert torch.allclose(found, x @ layer.weight + layer.bias) and not found.equal(before)
+    found.square().sum().backward()
+    assert all(parameter.grad is not None for parameter in layer.parameters())
+
+
+def test_parameters_and_layers_that_torch_exchanges_by_name_have_their_effect() -> None:
+    head, x = Head(Echo(), Linear(3, 1)), torch.ones(1, 3)
+    zeros = {name: torch.zeros_like(value) for name, value in head.named_parameters()}
+    assert torch.func.functional_call(head, zeros, (x,)).item() == 0.0
+    head.out.register_parameter("weight", nn.Parameter(torch.full((3, 1), 2.0)))
+    assert head(x).item() == 6.0
+    head.add_module("out", nn.Linear(3, 2))
     assert head(x).shape == (1, 2)
 
 

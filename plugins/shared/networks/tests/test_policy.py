@@ -43,6 +43,13 @@ def test_a_head_that_is_assigned_takes_the_place_of_the_one_before():
     assert torch.equal(policy(x, "pi")[0], policy.pi(x)) and policy(x, "vf")[0].shape == (4, 1)
 
 
+def test_heads_are_computed_with_the_parameters_of_functional_call():
+    policy, x = made(), torch.randn(4, 3)
+    zeros = {name: torch.zeros_like(value) for name, value in policy.named_parameters()}
+    found = torch.func.functional_call(policy, zeros, (x, "pi", "vf"))
+    assert not any(bool(output.any()) for output in found)
+
+
 def test_the_heads_that_are_named_are_computed_in_that_order():
     policy, x = made(), torch.randn(4, 3)
     pi, vf = policy(x, "pi", "vf")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from rlk_mlp.activations import activation, function_of
@@ -60,8 +59,7 @@ class Layers(nn.Module):
             x = x.flatten(1)
         act = function_of(self.act_fun)
         for layer, norm in self._layers:
-            bias, weight = layer.parts
-            x = torch.addmm(bias, x, weight)
+            x = layer.forward(x)
             x = act(x if norm is None else norm(x))
         return x
 

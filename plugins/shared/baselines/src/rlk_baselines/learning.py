@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from rlk import hookimpl
+from rlk.errors import NotFinite
+from rlk.finite import finite
 from rlk.planning.run_settings import checked_timesteps
 from rlk.records import Step
 from rlk_baselines.accumulated_variables import AccumulatedVariables, accumulated_for
@@ -201,16 +203,24 @@ class Watcher:
         try:
             is_last = stops(self.call.callback.on_step())
         finally:
-            self._store(step)
+            self._store(run, step)
         for variables in self._accumulated:
             variables.add(step, infos)
         return False if is_last else None
 
-    def _store(self, step: Step) -> None:
-        """Store the step that was held back."""
+    def _store(self, run: Run, step: Step) -> None:
+        """Store the step that was held back, with the rewards that the callback left."""
         store, self._store_held = self._store_held, None
-        if store is not None:
-            store(step)
+        if store is None:
+            return
+        if not finite(step.reward):
+            assert self.call is not None
+            raise NotFinite(
+                f"callback {type(self.call.callback).__name__} left rewards of {step.reward} at "
+                f"timestep {run.timesteps}.\nNothing of this step was stored. Mend what it writes "
+                "into self.locals['rewards']."
+            )
+        store(step)
 
     @hookimpl
     def rlk_rollout_end(self) -> None:

@@ -16,9 +16,10 @@ from rlk_networks.layers import (
     Head,
     HiddenLayers,
     InitialisesUniformly,
-    KeepsParts,
     Linear,
     fill_uniform,
+    own_modules,
+    weight_and_bias,
 )
 from rlk_networks.observations import as_tensor, flat_size, preprocess
 from rlk_networks.optimiser_state import load_optimiser_state, optimiser_state
@@ -38,7 +39,6 @@ __all__ = [
     "Heads",
     "HiddenLayers",
     "InitialisesUniformly",
-    "KeepsParts",
     "Linear",
     "Maskable",
     "Policy",
@@ -51,7 +51,9 @@ __all__ = [
     "load_optimiser_state",
     "optimiser_state",
     "own_action",
+    "own_modules",
     "policy_head",
     "preprocess",
     "unroll",
+    "weight_and_bias",
 ]

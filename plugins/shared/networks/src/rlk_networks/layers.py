@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -49,30 +49,35 @@ def fill_uniform(weight: Tensor, bias: Tensor) -> None:
     nn.init.uniform_(bias, -bound, bound)
 
 
-class KeepsParts(nn.Module):
-    """A module whose `forward` reads its parameters and submodules from one tuple, `parts`.
+def own_modules(module: nn.Module) -> dict[str, Any]:
+    """The submodules of a module by name, for its `forward`: the dict that torch keeps them in.
 
-    torch looks up each of them by a method in Python, which takes as long as the activation of a
-    small layer. What is assigned to one of the attributes takes its place in the tuple.
+    torch looks up `module.out` by a method in Python, which takes as long as the activation of a
+    small layer. A tuple kept beside the dict would miss what torch exchanges in it
+    (`functional_call`, `add_module`).
     """
-
-    PARTS: ClassVar[tuple[str, ...]]  #: the names of these attributes
-    parts: tuple[Any, ...]
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        super().__setattr__(name, value)
-        if name in self.PARTS:
-            vars(self)["parts"] = tuple([getattr(self, part, None) for part in self.PARTS])
+    return module._modules
 
 
-class Linear(KeepsParts):
+def weight_and_bias(layer: nn.Module) -> tuple[Tensor, Tensor]:
+    """The parameters `weight` and `bias` of a layer, for its `forward`, read as `own_modules`.
+
+    A weight that torch computes from others (`parametrize`, `weight_norm`, `prune`) is not in the
+    dict, but an attribute.
+    """
+    own = layer._parameters
+    weight, bias = own.get("weight"), own.get("bias")
+    if weight is None or bias is None:
+        return layer.weight, layer.bias  # type: ignore[return-value]
+    return weight, bias
+
+
+class Linear(nn.Module):
     """A linear layer [B, F] to [B, S] with orthogonal weights of a given gain and zero biases.
 
     The weight is [F, S], as in Stable Baselines 2.10. The backward pass then needs no transposition
     and is a tenth faster than that of `nn.Linear`.
     """
-
-    PARTS = "bias", "weight"
 
     def __init__(self, features: int, size: int, gain: float = 1.0) -> None:
         super().__init__()
@@ -84,28 +89,25 @@ class Linear(KeepsParts):
         fill_uniform(self.weight.detach().T, self.bias.detach())
 
     def forward(self, x: Tensor) -> Tensor:
-        bias, weight = self.parts
+        weight, bias = weight_and_bias(self)
         return torch.addmm(bias, x, weight)
 
 
-class Head(KeepsParts):
+class Head(nn.Module):
     """The hidden layers of a head (`trunk`) and its output layer (`out`)."""
-
-    PARTS = "trunk", "out"
 
     def __init__(self, trunk: HiddenLayers, out: nn.Module) -> None:
         super().__init__()
         self.trunk, self.out = trunk, out
 
     def forward(self, features: Tensor) -> Tensor:
-        trunk, out = self.parts
-        result: Tensor = out(trunk(features))
+        parts = own_modules(self)
+        result: Tensor = parts["out"](parts["trunk"](features))
         return result
 
     def hidden(self, features: Tensor) -> Tensor:
         """The output of the hidden layers, [B, F'] (`Policy.hidden`)."""
-        found: Tensor = self.parts[0](features)
-        return found
+        return self.trunk(features)
 
 
 def hidden_of(head: nn.Module, features: Tensor, *arguments: Any) -> Tensor:

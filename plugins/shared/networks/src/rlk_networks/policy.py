@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from rlk.errors import RlkError
 from rlk_networks import observations
-from rlk_networks.layers import hidden_of
+from rlk_networks.layers import hidden_of, own_modules
 
 
 class Policy(nn.Module):
@@ -36,12 +36,7 @@ class Policy(nn.Module):
         self.shared = shared
         for name, head in heads.items():
             self.add_module(name, head)
-        self._heads = dict(heads)  # see KeepsParts
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        super().__setattr__(name, value)
-        if name in vars(self).get("_heads", ()):
-            self._heads[name] = value
+        self._head_names = tuple(heads)
 
     def add_filter(self, module: nn.Module) -> None:
         """Pass preprocessed observations through a module before the encoder.
@@ -66,7 +61,8 @@ class Policy(nn.Module):
     def forward(self, observation: Any, *names: str) -> tuple[Any, ...]:
         """The outputs of the named heads for raw observations [B, ...]."""
         features = self.encode(observation)
-        return tuple([self._heads[name](features) for name in names])
+        heads = own_modules(self)
+        return tuple([heads[name](features) for name in names])
 
     def hidden(self, observation: Any, name: str, *arguments: Any) -> Tensor:
         """The output of a head's hidden layers for raw observations [B, ...], float [B, F'].
@@ -84,10 +80,10 @@ class Policy(nn.Module):
 
     def hidden_from(self, features: Tensor, name: str, *arguments: Any) -> Tensor:
         """Likewise for the features of the encoder [B, F]."""
-        head = self._heads.get(name)
-        if head is None:
-            raise RlkError(f"the policy has no head {name!r}; it has {', '.join(self._heads)}.")
-        return hidden_of(head, features, *arguments)
+        if name not in self._head_names:
+            known = ", ".join(self._head_names)
+            raise RlkError(f"the policy has no head {name!r}; it has {known}.")
+        return hidden_of(getattr(self, name), features, *arguments)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Policy:
         """A copy with its own parameters and the same filters."""

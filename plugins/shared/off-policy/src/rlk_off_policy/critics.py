@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 
 from rlk.protocols import Parameters
-from rlk_networks import KeepsParts, Trunk, fill_uniform
+from rlk_networks import Trunk, fill_uniform, own_modules, weight_and_bias
 
 
-class Critics(KeepsParts):
+class Critics(nn.Module):
     """Q_c(s, a) in one call: features [B, F] and actions [B, D] to float [C, B].
 
     With `n_outputs`, each critic gives N numbers for an action (quantiles, for example), float
@@ -24,8 +24,6 @@ class Critics(KeepsParts):
         n_critics: C, at least 1.
         n_outputs: N, at least 1. With None a critic gives one number, and there is no last axis.
     """
-
-    PARTS = "trunk", "weight", "bias"
 
     def __init__(
         self, trunk: Trunk, action_size: int, n_critics: int = 2, n_outputs: int | None = None
@@ -43,7 +41,7 @@ class Critics(KeepsParts):
         fill_uniform(self.weight.detach(), self.bias.detach())
 
     def forward(self, features: Tensor, action: Tensor, n_critics: int | None = None) -> Tensor:
-        trunk, weight, bias = self.parts
+        trunk, (weight, bias) = own_modules(self)["trunk"], weight_and_bias(self)
         if n_critics is not None:
             weight, bias = weight[:n_critics], bias[:n_critics]
         x = torch.cat([features, action], -1)
@@ -57,7 +55,7 @@ class Critics(KeepsParts):
 
     def hidden(self, features: Tensor, action: Tensor) -> Tensor:
         """The output of every critic's hidden layers, [C, B, F'] (`Policy.hidden`)."""
-        found: Tensor = self.parts[0](torch.cat([features, action], -1))
+        found = self.trunk(torch.cat([features, action], -1))
         return found[None] if self.is_single else found
 
 

@@ -6,15 +6,13 @@ Shapes: B transitions, F features, D numbers per action.
 from __future__ import annotations
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from rlk_networks import KeepsParts, Linear, Trunk
+from rlk_networks import Linear, Trunk, own_modules
 
 
-class DeterministicHead(KeepsParts):
+class DeterministicHead(nn.Module):
     """Hidden layers, a linear one and tanh: [B, F] to actions in -1 to 1, float [B, D]."""
-
-    PARTS = "trunk", "out"
 
     def __init__(self, trunk: Trunk, action_size: int) -> None:
         super().__init__()
@@ -22,10 +20,9 @@ class DeterministicHead(KeepsParts):
         self.trunk, self.out = layers, Linear(layers.features, action_size)
 
     def forward(self, features: Tensor) -> Tensor:
-        trunk, out = self.parts
-        return torch.tanh(out(trunk(features)))
+        parts = own_modules(self)
+        return torch.tanh(parts["out"](parts["trunk"](features)))
 
     def hidden(self, features: Tensor) -> Tensor:
         """The output of the hidden layers, [B, F'] (`Policy.hidden`)."""
-        found: Tensor = self.parts[0](features)
-        return found
+        return self.trunk(features)
