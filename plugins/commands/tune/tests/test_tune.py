@@ -24,6 +24,7 @@ from rlk_testing.command_line import Ended, Terminal
 from rlk_testing.forks import ForkServer
 from rlk_tune import session
 from rlk_tune.search import Search
+from rlk_tune.study import next_trial
 
 
 @pytest.fixture
@@ -169,6 +170,20 @@ def test_a_search_whose_processes_were_ended_fails(
     with pytest.raises(RlkError, match=r"^no trial finished its training\. All were interrupted"):
         session.run_search(tmp_path, search(), jobs=2, quiet=True)
     assert not Path("mine/best.toml").exists()
+
+
+def test_no_trial_is_left_running_in_the_table_after_an_error(
+    tmp_path: Path, search: Callable[..., Search], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def work(folder: Path, search: Search, study: Any, *_: object, **settings: object) -> None:
+        next_trial(study, search, job=0)
+        (folder / "study.log.lock").touch()  # of a process that was killed while it wrote
+        raise RlkError("a process of the search ended by signal 11.")
+
+    monkeypatch.setattr(session, "work", work)
+    with pytest.raises(RlkError, match="signal 11"):
+        session.run_search(tmp_path, search(), jobs=2, quiet=True)
+    assert [row["state"] for row in rows(str(tmp_path))] == ["interrupted"]
 
 
 # ---- going on ------------------------------------------------------------------------------------

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import signal
 from multiprocessing import Pipe, SimpleQueue, get_context
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rlk.errors import RlkError
+from rlk_testing.command_line import Terminal
 from rlk_tune import work
+from rlk_tune.study import KILLED
 from rlk_tune.work import _await
 
 
@@ -28,18 +32,95 @@ class Ended:
         return self._codes.pop(0) if len(self._codes) > 1 else self._codes[0]
 
 
+def replaced_by_none(job: int) -> bool:
+    pytest.fail(f"the process of job {job} was not killed")
+
+
 @pytest.mark.parametrize("before", range(4))
 def test_an_exit_code_that_comes_late_is_not_missed(before: int) -> None:
     failures: Any = SimpleQueue()
     failures.put(("the environment broke", 3))
     processes = [Ended(0), Ended(*[None] * before, 3)]
     with pytest.raises(RlkError, match="the environment broke") as raised:
-        _await(processes, failures)
+        _await(processes, failures, replaced_by_none)
     assert raised.value.exit_code == 3
 
 
 def test_processes_that_end_well_are_waited_for() -> None:
-    _await([Ended(0), Ended(None, None, 0)], SimpleQueue())
+    _await([Ended(0), Ended(None, None, 0)], SimpleQueue(), replaced_by_none)
+
+
+@pytest.mark.parametrize(("code", "is_replaced"), [(-9, False), (-11, True)])
+def test_a_process_that_ran_no_trial_or_that_crashed_ends_the_search(
+    code: int, is_replaced: bool
+) -> None:
+    with pytest.raises(RlkError, match=f"a process of the search ended by signal {-code}"):
+        _await([Ended(code)], SimpleQueue(), lambda job: is_replaced)
+
+
+#: An environment that kills its process in the first of its steps, or in all if told to.
+DEADLY = """
+import os
+import signal
+from pathlib import Path
+
+from rlk_testing.environments import DiscreteMatch
+
+
+class Deadly(DiscreteMatch):
+    def __init__(self, always=False, **keywords):
+        super().__init__(**keywords)
+        self.always = always
+
+    def step(self, action):
+        try:
+            (Path(__file__).parent / "killed").touch(exist_ok=self.always)
+        except FileExistsError:
+            return super().step(action)
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no process gets SIGKILL")
+def test_a_trial_whose_process_is_killed_is_repeated(rlk_typed: Terminal, typed: list[Any]) -> None:
+    Path("deadly.py").write_text(DEADLY)
+    typed[typed.index("--env") + 1] = f"{Path.cwd()}/deadly.py:Deadly"
+    ended = rlk_typed(*typed, "--out", "mine", "--jobs", 2)
+    assert (ended.code, ended.err) == (0, "")
+    (said,) = (line for line in ended.out.splitlines() if "  interrupted  " in line)
+    assert said.endswith("(its process was killed, as the system does when memory runs out)")
+    trials = table("mine")
+    (killed,) = (row for row in trials if row["state"] == "interrupted")
+    done = [row for row in trials if row["state"] == "complete"]
+    assert len(done) == 4 and len(trials) == 5
+    what = ("seed", "learning_rate", "gamma")
+    assert [killed[name] for name in what] in [[row[name] for name in what] for row in done]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no process gets SIGKILL")
+def test_a_trial_that_is_killed_again_has_failed_and_the_search_goes_on(
+    rlk_typed: Terminal, typed: list[Any]
+) -> None:
+    Path("deadly.py").write_text(DEADLY)
+    typed[typed.index("--env") + 1] = f"{Path.cwd()}/deadly.py:Deadly"
+    words = ["--set", "env.always=true", "--trials", 3, "--jobs", 2, "--out", "mine"]
+    ended = rlk_typed(*typed, *words)
+    assert ended.code == 1
+    assert "no trial finished its training. The first one failed: its process was" in ended.err
+    trials = table("mine")
+    reasons = {"interrupted": "", "failed": KILLED}
+    assert all(row["reason"] == reasons[row["state"]] for row in trials)
+    drawn = {
+        state: sorted(row["seed"] for row in trials if row["state"] == state) for state in reasons
+    }
+    assert drawn["interrupted"] == drawn["failed"]
+    assert len(set(drawn["failed"])) == 3
+
+
+def table(folder: str) -> list[dict[str, str]]:
+    """The rows of trials.csv."""
+    with Path(folder, "trials.csv").open() as file:
+        return list(csv.DictReader(file))
 
 
 def be_deaf(held: Connection) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from rlk_cli.completion import folders
+
+if TYPE_CHECKING:
+    from rlk_plot.curves import Curve
 
 
 @click.command()
@@ -34,21 +39,47 @@ def plot(runs: tuple[str, ...], out: Path | None, x: str, smooth: int | None) ->
     """Draw the learning curve of one run, or the mean and spread of several runs.
 
     RUN is a run folder. Runs that differ only in their seed are drawn as one curve, their mean,
-    with their spread. Without --out, the file is learning_curve.png in the folder of a single run,
-    or learning_curves.png in the current folder for several runs.
+    with their spread. Of several runs, those that cannot be drawn are left out. Without --out, the
+    file is learning_curve.png in the folder of a single run, or learning_curves.png in the current
+    folder for several runs.
     """
     from rlk.errors import RlkError
-    from rlk_plot.curves import folder_of, read_run
     from rlk_plot.figure import draw
+    from rlk_plot.notes import notes_on
 
-    folders = list(dict.fromkeys(folder_of(run) for run in runs))
-    curves = [read_run(folder) for folder in folders]
+    curves, left_out = _read(runs)
+    is_single = len(curves) + len(left_out) == 1
     path = out or (
-        folders[0] / "learning_curve.png" if len(folders) == 1 else Path("learning_curves.png")
+        curves[0].folder / "learning_curve.png" if is_single else Path("learning_curves.png")
     )
+    for note in (*(f"not drawn: {reason}" for reason in left_out), *notes_on(curves, x)):
+        click.echo(f"note: {note}", err=True)
     try:
         draw(curves, path, x=x, smooth=smooth)
     except (OSError, ValueError, OverflowError) as error:
         cause = str(error).removesuffix(".")
         raise RlkError(f"could not write {path}: {cause}.") from error
     click.echo(f"wrote {path}")
+
+
+def _read(runs: Iterable[str]) -> tuple[list[Curve], list[str]]:
+    """The curves of these runs, one for each folder, and why each of the others has none.
+
+    Raises:
+        RlkError: if there is no curve at all.
+    """
+    from rlk.errors import RlkError
+    from rlk_plot.curves import folder_of, read_run
+
+    curves: dict[Path, Curve] = {}
+    errors: dict[str, RlkError] = {}
+    for run in runs:
+        try:
+            folder = folder_of(run)
+            if folder not in curves:
+                curves[folder] = read_run(folder)
+        except RlkError as error:
+            errors[str(error)] = error
+    if not curves:
+        raise RlkError("\n".join(errors)) from next(iter(errors.values()))
+    return list(curves.values()), list(errors)

@@ -198,6 +198,15 @@ def spread(lines: Sequence[tuple[Array, Array]], points: int = 400) -> tuple[Arr
     return grid, rows.mean(0), rows.std(0)
 
 
+def repeated_seeds(curves: Sequence[Curve]) -> dict[int, list[Curve]]:
+    """The runs of each known seed that several of them have: copies, or the same run again."""
+    by_seed: dict[int, list[Curve]] = {}
+    for curve in curves:
+        if curve.seed is not None:
+            by_seed.setdefault(curve.seed, []).append(curve)
+    return {seed: same for seed, same in by_seed.items() if len(same) > 1}
+
+
 def shared_evaluations(curves: Sequence[Curve], axis: str) -> tuple[Array, Array]:
     """Timesteps at which all runs were evaluated, and mean over the runs: float64 [K], or empty."""
     at = [dict(zip(c.evaluated_at.tolist(), c.evaluations.tolist(), strict=True)) for c in curves]

@@ -10,7 +10,7 @@ import numpy as np
 
 from rlk.files import replacing, users_path
 from rlk.records import Array
-from rlk_plot.curves import Curve, rolling_mean, shared_evaluations, spread
+from rlk_plot.curves import Curve, repeated_seeds, rolling_mean, shared_evaluations, spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,9 +44,7 @@ def figure(curves: Sequence[Curve], *, x: str = "timesteps", smooth: int | None 
 
     from rlk_plot.displayed import DisplayedFigure
 
-    by_env: dict[str, list[Curve]] = {}
-    for curve in curves:
-        by_env.setdefault(curve.env, []).append(curve)
+    by_env = panels_of(curves)
     wide, high = PANEL_INCHES
     size = (wide, high * len(by_env))
     drawn = DisplayedFigure(figsize=size, layout="constrained", facecolor="white")
@@ -86,6 +84,14 @@ def draw(
     drawn = figure(curves, x=x, smooth=smooth)
     with replacing(path) as file:
         drawn.savefig(file, dpi=_DOTS, format=kind)
+
+
+def panels_of(curves: Sequence[Curve]) -> dict[str, list[Curve]]:
+    """The runs in each environment, by its name."""
+    by_env: dict[str, list[Curve]] = {}
+    for curve in curves:
+        by_env.setdefault(curve.env, []).append(curve)
+    return by_env
 
 
 def groups_of(curves: Sequence[Curve]) -> list[tuple[str, list[Curve]]]:
@@ -208,7 +214,9 @@ def _several(
     )
     episodes = sorted({_averaged(curve, window) for curve in curves})
     over = f" and {' or '.join(map(str, episodes))} episodes" if episodes != [1] else ""
-    over = f"{label}mean of {len(curves)} runs{over} ± std"
+    seeds = len({curve.seed for curve in curves})
+    of = f" of {seeds} {'seed' if seeds == 1 else 'seeds'}" if repeated_seeds(curves) else ""
+    over = f"{label}mean of {len(curves)} runs{of}{over} ± std"
     _line(axes, where, mean, color=colour, linewidth=2.2, label=over)
     evaluated = [curve for curve in curves if len(curve.evaluations)]
     if evaluated:

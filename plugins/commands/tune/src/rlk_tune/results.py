@@ -49,12 +49,13 @@ def table(search: Search, study: optuna.Study) -> str:
     for trial in study.get_trials(deepcopy=False):
         seconds = "" if trial.duration is None else f"{trial.duration.total_seconds():.1f}"
         note = trial.user_attrs.get
-        row = [trial.number, _state(trial), trial.value, note(TIMESTEPS), seconds, note(SEED)]
+        row = [trial.number, state_of(trial), trial.value, note(TIMESTEPS), seconds, note(SEED)]
         rows.writerow([*row, *(trial.params.get(name) for name in names), note(REASON)])
     return text.getvalue()
 
 
-def _state(trial: FrozenTrial) -> str:
+def state_of(trial: FrozenTrial) -> str:
+    """The state of a trial in one word; one that failed without a reason was interrupted."""
     if trial.state == TrialState.FAIL:
         return "failed" if REASON in trial.user_attrs else "interrupted"
     return trial.state.name.lower()

@@ -37,6 +37,8 @@ def run_search(folder: Path, search: Search, jobs: int, *, quiet: bool) -> int:
         except KeyboardInterrupt as signalled:
             code = getattr(signalled, "exit_code", INTERRUPTED)
         finally:
+            mend(folder)  # of processes that were killed; none runs any longer
+            end_unfinished(study)
             results.write(folder, search, study, None)
             if not quiet:
                 click.echo("\n".join(report.ending(search, study, folder)))

@@ -30,9 +30,11 @@ from rlk_tune.signals import INTERRUPTIONS
 
 FILE = "study.log"
 NAME = "rlk"
-#: The notes of a trial: its seed, how many timesteps it trained, and why it failed. An interrupted
-#: one has no reason; one that ended the search has its error.
-SEED, TIMESTEPS, REASON, ERROR = "seed", "timesteps", "reason", "error"
+#: The notes of a trial: its job, its seed, how many timesteps it trained, and why it failed. An
+#: interrupted one has no reason; one that ended the search or its process has the error.
+JOB, SEED, TIMESTEPS, REASON, ERROR = "job", "seed", "timesteps", "reason", "error"
+#: The error of a trial whose process got SIGKILL.
+KILLED = "its process was killed, as the system does when memory runs out"
 #: The number of trials before the sampler and the pruner use earlier results.
 STARTUP_TRIALS = 10
 STARTUP_TRIALS_OF_PRUNER = 5
@@ -75,7 +77,7 @@ def open_study(folder: Path, search: Search) -> optuna.Study:
 def mend(folder: Path) -> None:
     """Remove what a killed process has left: its lock, and an unfinished line.
 
-    Only the process that owns the folder may do this, before the study is opened.
+    Only the process that owns the folder may do this, while no other one has the study open.
     """
     path = folder / FILE
     for lock in folder.glob(f"{FILE}.lock*"):
@@ -91,6 +93,24 @@ def end_unfinished(study: optuna.Study) -> None:
         study.tell(trial.number, state=TrialState.FAIL)
 
 
+def end_killed(study: optuna.Study, job: int) -> FrozenTrial | None:
+    """End the trial of a job whose process was killed, and return it; None if it ran none.
+
+    A trial with the same settings and seed is next. If that one is killed as well, it has failed.
+    """
+    running = study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
+    trial = next((one for one in running if one.user_attrs.get(JOB) == job), None)
+    if trial is None:
+        return None
+    has_failed = has_raised(study, trial)
+    # Only an `optuna.Trial` has a public method for this, and it was in the process that is gone.
+    note = REASON if has_failed else ERROR
+    study._storage.set_trial_user_attr(trial._trial_id, note, KILLED)
+    if not has_failed:
+        study.enqueue_trial(trial.params, {SEED: trial.user_attrs[SEED]})
+    return study.tell(trial.number, state=TrialState.FAIL)
+
+
 def counted(study: optuna.Study) -> list[FrozenTrial]:
     """The trials that ended by themselves, with any result."""
     ended = (TrialState.COMPLETE, TrialState.PRUNED)
@@ -104,8 +124,8 @@ def completed(study: optuna.Study) -> list[FrozenTrial]:
     return sorted(found, key=lambda trial: (-(trial.value or 0.0), trial.number))
 
 
-def has_raised(study: optuna.Study, trial: optuna.Trial) -> bool:
-    """Whether an earlier trial with the same settings and seed ended the search by an error."""
+def has_raised(study: optuna.Study, trial: optuna.Trial | FrozenTrial) -> bool:
+    """Whether an earlier trial with the same settings and seed ended by an error or was killed."""
     return any(
         ERROR in one.user_attrs
         and one.params == trial.params
@@ -124,7 +144,8 @@ def next_trial(study: optuna.Study, search: Search, job: int) -> tuple[optuna.Tr
     """A trial with drawn settings, and the seed for its training.
 
     The sampler is seeded for every trial by the number of trials before, so that a search that was
-    interrupted draws the same as one that was not. Jobs draw differently from each other.
+    interrupted draws the same as one that was not. Jobs draw differently from each other. A trial
+    whose process was killed is repeated instead: see `end_killed`.
 
     Raises:
         BadFile: if the ranges are not those of the trials before.
@@ -140,7 +161,9 @@ def next_trial(study: optuna.Study, search: Search, job: int) -> tuple[optuna.Tr
             f"search.json has other ranges than the trials in {FILE} had: {error}. Restore "
             "search.json, or begin another search in another folder."
         ) from error
+    seed = trial.user_attrs.get(SEED, seed)  # that of the trial which is repeated
     trial.set_user_attr(SEED, seed)
+    trial.set_user_attr(JOB, job)
     return trial, seed
 
 

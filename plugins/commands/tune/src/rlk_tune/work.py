@@ -9,19 +9,20 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
 import click
 import optuna
+from optuna.trial import FrozenTrial
 
 from rlk.errors import RlkError
 from rlk_tune import report, results
 from rlk_tune.search import Search, read
 from rlk_tune.signals import INTERRUPTIONS, kept_from_processes
-from rlk_tune.study import counted, open_study
+from rlk_tune.study import REASON, counted, end_killed, open_study
 from rlk_tune.trial import run_trial
 
 #: How processes start. On Linux, a server imports torch once and forks them; elsewhere, libraries
@@ -29,6 +30,8 @@ from rlk_tune.trial import run_trial
 START = "forkserver" if sys.platform == "linux" else "spawn"
 #: How long a process has to end its trial before it is killed.
 END_SECONDS = 10.0
+#: The exit code of a process that SIGKILL has ended.
+_KILLED = -9
 
 
 def work(folder: Path, search: Search, study: optuna.Study, jobs: int, *, quiet: bool) -> None:
@@ -44,7 +47,7 @@ def work(folder: Path, search: Search, study: optuna.Study, jobs: int, *, quiet:
             for _ in range(left):
                 _run_and_report(folder, search, study, job=0, quiet=quiet)
         else:
-            _in_processes(folder, min(jobs, left), left, quiet=quiet)
+            _in_processes(_Jobs(folder, search, study, left, quiet=quiet), min(jobs, left))
 
 
 def _run_and_report(
@@ -53,6 +56,13 @@ def _run_and_report(
     """Run a trial, and update the files."""
     trial = run_trial(search, study, job)
     gc.collect()  # an agent has reference cycles: the replays of several would stay in memory
+    _report(folder, search, study, trial, quiet=quiet)
+
+
+def _report(
+    folder: Path, search: Search, study: optuna.Study, trial: FrozenTrial, *, quiet: bool
+) -> None:
+    """Update the files after a trial, and print its line."""
     results.write(folder, search, study, trial)
     if not quiet:
         click.echo(report.line(trial, search, study))
@@ -61,37 +71,87 @@ def _run_and_report(
 # ---- several processes ---------------------------------------------------------------------------
 
 
-def _in_processes(folder: Path, jobs: int, left: int, *, quiet: bool) -> None:
-    """Run the trials in this many processes; the first that fails ends the others."""
-    context: Any = multiprocessing.get_context(START)
-    if START == "forkserver":
-        context.set_forkserver_preload(["rlk_tune.work", "rlk.making"])
-    tickets, failures = context.Semaphore(left), context.SimpleQueue()
-    arguments = [(folder, job, tickets, failures, quiet) for job in range(jobs)]
-    processes = [context.Process(target=_job, args=each) for each in arguments]
-    try:
+class _Jobs:
+    """The processes that run trials, one for each job.
+
+    Attributes:
+        processes: by job.
+        failures: the text and the exit code of the error that has ended a process.
+    """
+
+    def __init__(
+        self, folder: Path, search: Search, study: optuna.Study, left: int, *, quiet: bool
+    ) -> None:
+        """`left` trials are to be run."""
+        self._context: Any = multiprocessing.get_context(START)
+        if START == "forkserver":
+            self._context.set_forkserver_preload(["rlk_tune.work", "rlk.making"])
+        self.processes: list[Any] = []
+        self.failures = self._context.SimpleQueue()
+        self._tickets = self._context.Semaphore(left)
+        self._folder, self._search, self._study, self._quiet = folder, search, study, quiet
+
+    def start(self, jobs: int) -> None:
+        """Start the processes of all jobs."""
+        self.processes += [self._process(job) for job in range(jobs)]
+        self._start(self.processes)
+
+    def replace(self, job: int) -> bool:
+        """Start another process in place of a killed one; False if that one ran no trial.
+
+        Its trial is repeated once, by whichever job begins the next trial.
+        """
+        trial = end_killed(self._study, job)
+        if trial is None:
+            return False
+        if REASON not in trial.user_attrs:
+            self._tickets.release()
+        _report(self._folder, self._search, self._study, trial, quiet=self._quiet)
+        self.processes[job] = self._process(job)
+        self._start([self.processes[job]])
+        return True
+
+    def _process(self, job: int) -> Any:
+        arguments = (self._folder, job, self._tickets, self.failures, self._quiet)
+        return self._context.Process(target=_job, args=arguments)
+
+    def _start(self, processes: Iterable[Any]) -> None:
         # This process tells them to end; a signal that comes meanwhile has its effect afterwards.
         with INTERRUPTIONS.held(), kept_from_processes(signal.SIGINT):
             for process in processes:
                 process.start()
-        _await(processes, failures)
+
+
+def _in_processes(jobs: _Jobs, number: int) -> None:
+    """Run the trials in this many processes; the first that fails ends the others."""
+    try:
+        jobs.start(number)
+        _await(jobs.processes, jobs.failures, jobs.replace)
     finally:
-        _end(processes)
+        _end(jobs.processes)
 
 
-def _await(processes: list[Any], failures: Any) -> None:
+def _await(processes: list[Any], failures: Any, replace: Callable[[int], bool]) -> None:
     """Wait until all processes have ended, or raise the error of the first that fails.
 
     A sentinel may be ready a moment before the exit code is known, so each code is read once: one
     that came between two readings would be missed.
+
+    Args:
+        processes: by job.
+        failures: of processes that fail.
+        replace: puts another process in the place of the killed one of a job, or returns False.
     """
-    running = processes
+    running: Iterable[int] = range(len(processes))
     while running:
-        wait([process.sentinel for process in running])
-        codes = [process.exitcode for process in running]
-        for code in filter(None, codes):
-            raise _failure(failures, code)
-        running = [one for one, code in zip(running, codes, strict=True) if code is None]
+        wait([processes[job].sentinel for job in running])
+        codes = {job: processes[job].exitcode for job in running}
+        for job, code in codes.items():
+            if code == _KILLED and replace(job):
+                codes[job] = None
+            elif code:
+                raise _failure(failures, code)
+        running = [job for job, code in codes.items() if code is None]
 
 
 def _job(folder: Path, job: int, tickets: Any, failures: Any, quiet: bool) -> None:

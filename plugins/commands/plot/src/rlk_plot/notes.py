@@ -1,0 +1,49 @@
+"""Notes on runs that are drawn as one mean: seeds that repeat, and runs that end it early."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from rlk_plot.curves import Curve, repeated_seeds
+from rlk_plot.figure import groups_of, panels_of
+
+_UNITS = {"timesteps": "timesteps", "episodes": "episodes", "time": "seconds"}
+
+
+def notes_on(curves: Sequence[Curve], x: str) -> Iterator[str]:
+    """Sentences on the means in the figure of these runs.
+
+    Args:
+        curves, x: as for `figure`.
+    """
+    for members in panels_of(curves).values():
+        for _, group in groups_of(members):
+            yield from _on_seeds(group)
+            yield from _on_the_end(group, x)
+
+
+def _on_seeds(group: Sequence[Curve]) -> Iterator[str]:
+    for seed, same in repeated_seeds(group).items():
+        yield (
+            f"these runs have the same seed, {seed}: {_folders(same)}. They are not independent, "
+            "although the mean and its spread count them as if they were. Draw one of them."
+        )
+
+
+def _on_the_end(group: Sequence[Curve], x: str) -> Iterator[str]:
+    """A note if the mean, which ends with the shortest run, has less than half of the median."""
+    ends = [float(curve.x(x)[-1]) for curve in group]
+    median = float(np.median(ends))
+    short = [curve for curve, end in zip(group, ends, strict=True) if end < median / 2]
+    if short:
+        yield (
+            f"the mean of {len(group)} runs ends at {min(ends):,.0f} {_UNITS[x]}, although their "
+            f"median is {median:,.0f}, because of {_folders(short)}. To see more of the others, "
+            "leave it out."
+        )
+
+
+def _folders(curves: Sequence[Curve]) -> str:
+    return ", ".join(str(curve.folder) for curve in curves)

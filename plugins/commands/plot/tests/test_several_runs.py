@@ -1,0 +1,136 @@
+"""What is said of several runs: which are left out, share a seed, or end their mean early."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from rlk_plot import figure
+from rlk_plot.command import plot
+from rlk_testing.command_line import ended
+
+Make = Callable[..., Path]
+#: 40 episodes of 10 timesteps and a second.
+EPISODES = [(float(i), 10, float(i)) for i in range(1, 41)]
+
+
+def called(*arguments: object) -> Any:
+    return CliRunner().invoke(plot, [str(argument) for argument in arguments])
+
+
+@pytest.fixture(autouse=True)
+def legends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The entries of all legends that are drawn; runs are in the current folder."""
+    found: list[str] = []
+    dress = figure._dress
+
+    def watch(axes: Any, *arguments: Any, **settings: Any) -> Any:
+        found.extend(axes.get_legend_handles_labels()[1])
+        return dress(axes, *arguments, **settings)
+
+    monkeypatch.setattr(figure, "_dress", watch)
+    monkeypatch.chdir(tmp_path)
+    return found
+
+
+def test_runs_of_one_seed_are_named_and_the_legend_counts_the_seeds(
+    run_folder: Make, legends: list[str]
+) -> None:
+    for name, seed in {"s0": 0, "again": 0, "copy": 0, "s1": 1}.items():
+        run_folder(Path(name), EPISODES, seed=seed)
+    result = called("s0", "again", "copy", "s1")
+    assert result.exit_code == 0, result.output
+    (note,) = result.stderr.splitlines()
+    assert note.startswith("note: these runs have the same seed, 0: s0, again, copy. They are not")
+    assert legends == ["mean of 4 runs of 2 seeds and 2 episodes ± std"]
+    called("s0", "copy")
+    assert legends[1:] == ["mean of 2 runs of 1 seed and 2 episodes ± std"]
+
+
+def test_one_seed_with_other_settings_or_in_another_environment_is_no_repetition(
+    run_folder: Make,
+) -> None:
+    for name, settings in {"a": {}, "b": {"rate": 0.5}, "c": {"env": "Acrobot-v1"}}.items():
+        run_folder(Path(name), EPISODES, seed=0, **settings)
+    assert called("a", "b", "c").stderr == ""
+
+
+def test_runs_whose_seed_is_not_known_are_not_called_repetitions(
+    run_folder: Make, legends: list[str]
+) -> None:
+    for name in ("1/run", "2/run"):
+        run_folder(Path(name), EPISODES)
+        Path(name, "plan.json").unlink()
+    assert called("1/run", "2/run").stderr == ""
+    assert legends == ["mean of 2 runs and 2 episodes ± std"]
+
+
+def test_runs_that_cannot_be_drawn_are_left_out_and_named(
+    run_folder: Make, legends: list[str]
+) -> None:
+    for seed in (1, 2):
+        run_folder(Path(f"s{seed}"), EPISODES, seed=seed)
+    run_folder(Path("begun"), [], seed=3)
+    run_folder(Path("torn"), EPISODES, seed=4)
+    Path("torn/plan.json").write_text("{")
+    Path("empty").mkdir()
+    result = called("begun", "s1", "empty", "torn", "s2", "nowhere", "begun")
+    assert result.exit_code == 0, result.output
+    assert result.stdout == "wrote learning_curves.png\n"
+    begins = [line[:37] for line in result.stderr.splitlines()]
+    assert begins == [
+        "note: not drawn: begun has nothing to",
+        "note: not drawn: empty is not a run f",
+        "note: not drawn: torn/plan.json is da",
+        "note: not drawn: nowhere does not exi",
+    ]
+    assert legends == ["mean of 2 runs and 2 episodes ± std"]
+
+
+def test_where_one_of_several_runs_is_left_it_is_drawn_where_several_are(
+    run_folder: Make,
+) -> None:
+    run_folder(Path("s1"), EPISODES)
+    run_folder(Path("begun"), [])
+    assert called("s1", "begun").stdout == "wrote learning_curves.png\n"
+    assert not Path("s1/learning_curve.png").exists()
+
+
+def test_if_none_can_be_drawn_all_reasons_are_said(
+    run_folder: Make, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_folder(Path("begun"), [])
+    assert ended("plot", "begun", "nowhere") == 1
+    said = capsys.readouterr().err
+    assert "begun has nothing to draw" in said
+    assert "nowhere does not exist" in said
+    assert not Path("learning_curves.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("axis", "end"),
+    [
+        ("timesteps", "40 timesteps, although their median is 400"),
+        ("episodes", "4 episodes, although their median is 40"),
+        ("time", "4 seconds, although their median is 40"),
+    ],
+)
+def test_a_run_that_ends_the_mean_of_the_others_early_is_named(
+    run_folder: Make, axis: str, end: str
+) -> None:
+    for seed, (name, length) in enumerate({"s1": 40, "short": 4, "s2": 40}.items()):
+        run_folder(Path(name), EPISODES[:length], seed=seed)
+    result = called("s1", "short", "s2", "--x", axis)
+    assert result.exit_code == 0, result.output
+    (note,) = result.stderr.splitlines()
+    assert note.startswith(f"note: the mean of 3 runs ends at {end}, because of short. To see")
+
+
+def test_a_run_that_is_as_long_as_half_of_the_median_is_not_named(run_folder: Make) -> None:
+    for seed, length in enumerate((40, 20, 40)):
+        run_folder(Path(f"s{seed}"), EPISODES[:length], seed=seed)
+    assert called("s0", "s1", "s2").stderr == ""
