@@ -13,6 +13,7 @@ from packaging.requirements import Requirement
 from rlk.registry.kernel import Kernel
 from rlk_scaffold import rules, sync, tree
 from rlk_scaffold.manifest import read_manifest, render_pyproject
+from rlk_testing.wheels import install
 
 ROOT = Path(__file__).resolve().parents[2]
 DISTRIBUTIONS = tree.distributions(ROOT)
@@ -71,6 +72,12 @@ def test_the_meta_distribution_builds_without_a_module_and_requires_every_distri
     named = [line.removeprefix("Requires-Dist: ") for line in lines if "Requires-Dist" in line]
     required = {one for one in named if "extra ==" not in one}
     assert required == {f"{read_manifest(d / 'pyproject.toml').name}>=0.1" for d in DISTRIBUTIONS}
+
+
+def test_the_wheel_of_a_distribution_holds_the_licence(tmp_path):
+    install([ROOT / "plugins" / "optimisers" / "adam"], tmp_path)
+    (licence,) = tmp_path.glob("rlk_adam-*.dist-info/licenses/LICENSE")
+    assert licence.read_text() == (ROOT / "LICENSE").read_text()
 
 
 def test_tools_are_configured_at_the_root_only():

@@ -33,6 +33,7 @@ def write_dist(folder, name, module, entry_points=None, dependencies=("rlk-kerne
 @pytest.fixture
 def root(tmp_path):
     (tmp_path / "pyproject.toml").write_text(ROOT)
+    (tmp_path / "LICENSE").write_text("Do with it what you like.\n")
     write_dist(tmp_path / "kernel", "rlk-kernel", "rlk", dependencies=())
     write_dist(
         tmp_path / "plugins" / "storage" / "ring",
@@ -70,10 +71,21 @@ def test_the_requirements_list_the_kernel_first_and_every_folder(root):
 
 def test_a_new_distribution_is_drift_until_it_is_written(root):
     write_dist(root / "plugins" / "wrappers" / "clip", "rlk-clip", "rlk_clip")
-    assert len(sync.drift(root)) == 2
-    assert sync.write(root) == ["requirements.txt", "pyproject.toml"]
+    assert len(sync.drift(root)) == 3
+    assert sync.write(root) == [
+        "requirements.txt",
+        "pyproject.toml",
+        "plugins/wrappers/clip/LICENSE",
+    ]
     assert sync.drift(root) == []
     assert '"rlk-clip>=0.1"' in (root / "pyproject.toml").read_text()
+
+
+def test_every_distribution_has_the_licence_of_the_root(root, ring):
+    (ring / "LICENSE").write_text("All rights reserved.\n")
+    assert len(sync.drift(root)) == 1
+    assert sync.write(root) == ["plugins/storage/ring/LICENSE"]
+    assert (ring / "LICENSE").read_text() == "Do with it what you like.\n"
 
 
 def test_what_else_stands_in_the_roots_pyproject_stays(root):

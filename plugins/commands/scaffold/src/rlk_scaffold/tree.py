@@ -53,17 +53,22 @@ def distributions(root: Path) -> list[Path]:
 
 
 def expected(root: Path) -> dict[Path, str]:
-    """The required contents of the generated files: both requirements files and every pyproject."""
+    """The required contents of the generated files: requirements, and each pyproject and licence.
+
+    The licence, a copy of the root's in every distribution, gets into its wheel and its sdist.
+    """
     folders = distributions(root)
     manifests = {folder: read_manifest(folder / "pyproject.toml") for folder in folders}
     lines = [f"-e ./{folder.relative_to(root).as_posix()}\n" for folder in folders]
     names = tuple(f"{manifest.name}>=0.1" for manifest in manifests.values())
     root_text = (root / "pyproject.toml").read_text(encoding="utf-8")
+    licence = (root / "LICENSE").read_text(encoding="utf-8")
     return {
         root / "requirements.txt": _REQUIREMENTS + "".join(lines),
         root / "requirements-lowest.txt": _LOWEST + lowest(manifests.values()),
         root / "pyproject.toml": _with_dependencies(root_text, names),
         **{folder / "pyproject.toml": rewritten(folder / "pyproject.toml") for folder in folders},
+        **{folder / "LICENSE": licence for folder in folders},
     }
 
 
