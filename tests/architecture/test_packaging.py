@@ -71,7 +71,10 @@ def test_the_meta_distribution_builds_without_a_module_and_requires_every_distri
         lines = archive.read(metadata).decode().splitlines()
     named = [line.removeprefix("Requires-Dist: ") for line in lines if "Requires-Dist" in line]
     required = {one for one in named if "extra ==" not in one}
-    assert required == {f"{read_manifest(d / 'pyproject.toml').name}>=0.1" for d in DISTRIBUTIONS}
+    version = wheel.name.split("-")[1]
+    manifests = [read_manifest(folder / "pyproject.toml") for folder in DISTRIBUTIONS]
+    assert {manifest.version for manifest in manifests} == {version}
+    assert required == {f"{manifest.name}>={version}" for manifest in manifests}
 
 
 def test_the_wheel_of_a_distribution_holds_the_licence(tmp_path):

@@ -1,7 +1,8 @@
 """`python -m rlk_scaffold.sync [--check]`: what lists this repository's distributions.
 
 Writes requirements.txt and requirements-lowest.txt, the dependencies in the root's pyproject.toml,
-and every distribution's pyproject.toml in canonical form and its copy of the licence; then prints
+and every distribution's pyproject.toml in canonical form and its copy of the licence. The version
+in the root's pyproject.toml gets into all others, and into the bounds between them. Then it prints
 which distribution breaks which rule. With `--check`, it writes nothing.
 """
 
