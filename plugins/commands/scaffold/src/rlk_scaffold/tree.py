@@ -80,8 +80,8 @@ def expected(root: Path) -> dict[Path, str]:
 def _pyprojects(root: Path, manifests: Mapping[Path, Manifest]) -> dict[Path, str]:
     """Every pyproject.toml with the version of the root, and bounds that follow from it.
 
-    The root requires all distributions from just its version on, so that its upgrade is theirs.
-    They require each other from the minor version on, and so do the examples.
+    Of 0.2.1, the root requires `>=0.2.1` of every distribution, so that its upgrade is theirs.
+    They require `>=0.2` of each other, and so do the examples.
     """
     text = (root / "pyproject.toml").read_text(encoding="utf-8")
     version = _version(text)
