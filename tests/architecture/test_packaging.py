@@ -4,10 +4,16 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
+import attrs
+from packaging.requirements import Requirement
+
+from rlk.registry.kernel import Kernel
 from rlk_scaffold import rules, sync, tree
 from rlk_scaffold.manifest import read_manifest, render_pyproject
+from rlk_testing.wheels import install
 
 ROOT = Path(__file__).resolve().parents[2]
 DISTRIBUTIONS = tree.distributions(ROOT)
@@ -65,7 +71,16 @@ def test_the_meta_distribution_builds_without_a_module_and_requires_every_distri
         lines = archive.read(metadata).decode().splitlines()
     named = [line.removeprefix("Requires-Dist: ") for line in lines if "Requires-Dist" in line]
     required = {one for one in named if "extra ==" not in one}
-    assert required == {f"{read_manifest(d / 'pyproject.toml').name}>=0.1" for d in DISTRIBUTIONS}
+    version = wheel.name.split("-")[1]
+    manifests = [read_manifest(folder / "pyproject.toml") for folder in DISTRIBUTIONS]
+    assert {manifest.version for manifest in manifests} == {version}
+    assert required == {f"{manifest.name}>={version}" for manifest in manifests}
+
+
+def test_the_wheel_of_a_distribution_holds_the_licence(tmp_path):
+    install([ROOT / "plugins" / "optimisers" / "adam"], tmp_path)
+    (licence,) = tmp_path.glob("rlk_adam-*.dist-info/licenses/LICENSE")
+    assert licence.read_text() == (ROOT / "LICENSE").read_text()
 
 
 def test_tools_are_configured_at_the_root_only():
@@ -108,3 +123,47 @@ def test_extras_of_the_meta_distribution_are_extras_of_its_distributions():
     for requirement in (one for wanted in extras.values() for one in wanted):
         name, _, extra = requirement.partition(">=")[0].rstrip("]").partition("[")
         assert extra in found[name], requirement
+
+
+def test_a_distribution_alone_has_what_its_components_choose_unless_told():
+    manifests = [read_manifest(folder / "pyproject.toml") for folder in DISTRIBUTIONS]
+    needs = {one.name: {Requirement(need).name for need in one.dependencies} for one in manifests}
+    entries = [one for one in Kernel().registries.every_entry() if one.dist in needs]
+    owners = {entry.name: entry.dist for entry in entries}
+    chosen = {entry: owners.keys() & set(chosen_by(entry)) for entry in entries}
+    assert {"rmsprop", "rollout", "mlp", "trpo", "multi-input"} <= set().union(*chosen.values())
+    assert not [
+        f"{entry.name} of {entry.dist} chooses {name} of {owners[name]}"
+        for entry, names in chosen.items()
+        for name in names
+        if owners[name] not in distributions_with(entry.dist, needs)
+    ], "name it in the dependencies of the distribution that chooses it"
+
+
+def distributions_with(name, needs):
+    """The distribution and those of this repository that are installed with it."""
+    found, left = set(), {name}
+    while left:
+        found |= left
+        left = set().union(*(needs[one] for one in left)) & needs.keys() - found
+    return found
+
+
+def chosen_by(entry):
+    """The texts that a component chooses where the user says nothing, components among them."""
+    component = entry.component()
+    fields = attrs.fields_dict(component.config) if component.config else {}
+    settings = {name: one.default for name, one in fields.items()} | dict(component.own)
+    yield from texts([component.defaults, settings])
+    if entry.kind == "recipes":
+        told = {name: "" for name, default in settings.items() if default is attrs.NOTHING}
+        yield from texts(component.load()(component.config(**told)))
+
+
+def texts(value):
+    """Every text in a value, which may be a mapping or a list; of `noise:sigma=1`, the name."""
+    if isinstance(value, str):
+        yield value.partition(":")[0]
+    elif isinstance(value, Mapping | list | tuple):
+        for one in value.values() if isinstance(value, Mapping) else value:
+            yield from texts(one)

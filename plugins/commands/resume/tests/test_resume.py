@@ -371,7 +371,7 @@ def test_a_run_whose_serializer_is_not_installed_says_what_to_install(
 ) -> None:
     plan = json.loads((folder / "plan.json").read_text())
     (serializer,) = (one for one in plan["components"] if one["slot"] == "serializer")
-    serializer |= {"name": "sqlite", "dist": "rlk-sqlite"}
+    serializer |= {"name": "sqlite", "dist": "rlk-sqlite", "version": "0.1.0"}
     (folder / "plan.json").write_text(json.dumps(plan))
     for path in checkpoints(folder, ".zip"):
         path.rename(path.with_suffix(".sqlite"))

@@ -38,11 +38,11 @@ def test_what_was_read_is_written_as_it_was(tmp_path):
 def test_keys_that_would_be_lost_are_refused(tmp_path):
     path, text = tmp_path / "pyproject.toml", render_pyproject(FULL)
     path.write_text(text.replace('license = "MIT"', 'license = "BSD-3-Clause"'))
-    assert rewritten(path) == text, "the repository's own licence"
+    assert rewritten(path, "1.2.3") == text, "the repository's own licence"
     more = 'urls = {Source = "https://example.org"}\nauthors = [{name = "Ada"}]\nversion ='
     path.write_text(text.replace("version =", more) + "\n[tool.ruff]\nline-length = 80\n")
     with pytest.raises(ValueError, match=r"has project.authors, project.urls, tool.ruff, which"):
-        rewritten(path)
+        rewritten(path, "1.2.3")
 
 
 def test_nothing_that_a_manifest_holds_is_lost(tmp_path):

@@ -30,6 +30,13 @@ def test_a_package_of_every_kind_keeps_this_repositorys_rules(tmp_path, kind, va
     assert rules.problems(tmp_path / "my-plugin") == []
 
 
+def test_no_example_of_this_repository_writes_a_bound_that_its_version_decides():
+    examples = [example(kind, variant) for kind, variant in EVERY]
+    needs = [need for one in examples for need in (*one.dependencies, *one.test)]
+    assert "rlk-networks" in needs
+    assert not [need for need in needs if need.startswith("rlk-") and ">" in need]
+
+
 def bound(text):
     """The names of all imports and classes in a source, as often as they occur."""
     for node in ast.walk(ast.parse(text)):
@@ -181,9 +188,9 @@ def gadgets(tmp_path, monkeypatch):
     )
     (folder / "about.md.template").write_text("It is called $name.")
     (folder / "gadget.py.template").write_text('"""$summary"""\n')
-    info = tmp_path / "acme-1.0.dist-info"
+    info = tmp_path / "acme_kit-1.4.2.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-kit\nVersion: 1.4.2\n")
     points = "[rlk_scaffold.examples]\ngadgets = acme_gadgets\n"
     (info / "entry_points.txt").write_text(points)
     monkeypatch.syspath_prepend(tmp_path)
@@ -196,7 +203,7 @@ def test_a_package_brings_the_example_of_a_kind_that_it_declares(gadgets, tmp_pa
     assert (
         '[project.entry-points."rlk.gadgets"]' in (tmp_path / "mine" / "pyproject.toml").read_text()
     )
-    assert '"acme-kit>=0.1"' in (tmp_path / "mine" / "pyproject.toml").read_text()
+    assert '"acme-kit>=1.4"' in (tmp_path / "mine" / "pyproject.toml").read_text()
     contract = (tmp_path / "mine" / "tests" / "test_contract.py").read_text()
     assert "from acme_kit.suites import Contract" in contract
     assert "It is called mine." in (tmp_path / "mine" / "README.md").read_text()

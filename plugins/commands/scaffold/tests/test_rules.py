@@ -6,7 +6,7 @@ import pytest
 from rlk_scaffold import rules, sync, tree
 from rlk_scaffold.manifest import Manifest, read_manifest, render_pyproject
 
-ROOT = '[project]\nname = "rlk"\ndependencies = []\n'
+ROOT = '[project]\nname = "rlk"\nversion = "0.1.0"\ndependencies = []\n'
 
 
 def write_dist(folder, name, module, entry_points=None, dependencies=("rlk-kernel>=0.1",)):
@@ -33,6 +33,7 @@ def write_dist(folder, name, module, entry_points=None, dependencies=("rlk-kerne
 @pytest.fixture
 def root(tmp_path):
     (tmp_path / "pyproject.toml").write_text(ROOT)
+    (tmp_path / "LICENSE").write_text("Do with it what you like.\n")
     write_dist(tmp_path / "kernel", "rlk-kernel", "rlk", dependencies=())
     write_dist(
         tmp_path / "plugins" / "storage" / "ring",
@@ -70,19 +71,72 @@ def test_the_requirements_list_the_kernel_first_and_every_folder(root):
 
 def test_a_new_distribution_is_drift_until_it_is_written(root):
     write_dist(root / "plugins" / "wrappers" / "clip", "rlk-clip", "rlk_clip")
-    assert len(sync.drift(root)) == 2
-    assert sync.write(root) == ["requirements.txt", "pyproject.toml"]
+    assert len(sync.drift(root)) == 3
+    assert sync.write(root) == [
+        "requirements.txt",
+        "pyproject.toml",
+        "plugins/wrappers/clip/LICENSE",
+    ]
     assert sync.drift(root) == []
-    assert '"rlk-clip>=0.1"' in (root / "pyproject.toml").read_text()
+    assert '"rlk-clip>=0.1.0"' in (root / "pyproject.toml").read_text()
+
+
+def test_every_distribution_has_the_licence_of_the_root(root, ring):
+    (ring / "LICENSE").write_text("All rights reserved.\n")
+    assert len(sync.drift(root)) == 1
+    assert sync.write(root) == ["plugins/storage/ring/LICENSE"]
+    assert (ring / "LICENSE").read_text() == "Do with it what you like.\n"
+
+
+def test_the_version_of_the_root_gets_into_every_distribution_and_into_all_bounds(root, ring):
+    edit(root / "pyproject.toml", 'version = "0.1.0"', 'version = "0.2.1"')
+    with (root / "pyproject.toml").open("a") as file:
+        file.write('[project.optional-dependencies]\nall = ["rlk-ring[all]>=0.1.0", "numpy>=2"]\n')
+    edit(ring / "pyproject.toml", '"rlk-kernel>=0.1",', '"attrs>=24.3",\n    "rlk-kernel",')
+    more = '\n[project.optional-dependencies]\nall = ["rlk-zip[all]>=0.1"]\n[tool.flit.module]'
+    edit(ring / "pyproject.toml", "\n[tool.flit.module]", more)
+    sync.write(root)
+    assert sync.drift(root) == [] and sync.broken_rules(root) == []
+    manifests = [read_manifest(folder / "pyproject.toml") for folder in tree.distributions(root)]
+    assert [manifest.version for manifest in manifests] == ["0.2.1", "0.2.1"]
+    assert manifests[1].dependencies == ("attrs>=24.3", "rlk-kernel>=0.2")
+    assert manifests[1].extras == {"all": ("rlk-zip[all]>=0.2",)}
+    text = (root / "pyproject.toml").read_text()
+    assert '    "rlk-kernel>=0.2.1",\n    "rlk-ring>=0.2.1",\n' in text
+    assert 'all = ["rlk-ring[all]>=0.2.1", "numpy>=2"]' in text
+
+
+def test_an_example_requires_what_it_is_tried_with_and_keeps_its_own_version(root):
+    path = root / "examples" / "acme" / "pyproject.toml"
+    path.parent.mkdir(parents=True)
+    needs = 'dependencies = ["rlk-ring>=0.1", "rlk-clip>=0.1,<1"]\n'
+    text = f'[project]\nname = "acme"\nversion = "0.1.0"\n{needs}'
+    path.write_text(text)
+    edit(root / "pyproject.toml", 'version = "0.1.0"', 'version = "0.2.1"')
+    sync.write(root)
+    assert path.read_text() == text.replace("rlk-ring>=0.1", "rlk-ring>=0.2")
+
+
+def test_a_distribution_of_another_version_is_drift(root, ring):
+    edit(ring / "pyproject.toml", 'version = "0.1.0"', 'version = "0.1.1"')
+    (difference,) = sync.drift(root)
+    assert '-version = "0.1.1"\n+version = "0.1.0"' in difference
+
+
+@pytest.mark.parametrize("line", ["", 'version = "new"\n', 'version = "1"\n'])
+def test_a_root_without_a_version_of_numbers_with_dots_is_refused(root, line):
+    edit(root / "pyproject.toml", 'version = "0.1.0"\n', line)
+    with pytest.raises(ValueError, match=r"must have one 'version = \"0.2.0\"', numbers with dots"):
+        sync.drift(root)
 
 
 def test_what_else_stands_in_the_roots_pyproject_stays(root):
     with (root / "pyproject.toml").open("a") as file:
         file.write("[tool.ruff]\nline-length = 100\n")
-    edit(root / "pyproject.toml", '    "rlk-ring>=0.1",\n', "")
+    edit(root / "pyproject.toml", '    "rlk-ring>=0.1.0",\n', "")
     sync.write(root)
     text = (root / "pyproject.toml").read_text()
-    assert '"rlk-ring>=0.1"' in text and text.endswith("[tool.ruff]\nline-length = 100\n")
+    assert '"rlk-ring>=0.1.0"' in text and text.endswith("[tool.ruff]\nline-length = 100\n")
 
 
 @pytest.mark.parametrize(
@@ -90,8 +144,6 @@ def test_what_else_stands_in_the_roots_pyproject_stays(root):
     [
         ('name = "rlk-ring"', 'name = "rlk-rung"', "must be called rlk-ring"),
         ('name = "rlk_ring"', 'name = "ring"', "import name must be rlk_ring"),
-        ('version = "0.1.0"', 'version = "new"', "version must be numbers"),
-        ('version = "0.1.0"\n', "", "version must be numbers"),
         ("rlk-kernel>=0.1", "rlk-kernel>=0.1,<1", "without an upper bound"),
         ("rlk-kernel>=0.1", "rlk-kernel==0.1", "without an upper bound"),
         ("rlk-kernel>=0.1", "attrs>=23", "does not require rlk-kernel"),
@@ -229,7 +281,7 @@ def test_the_check_fails_for_broken_rules_alone_and_clashes_are_among_them(root,
 
 
 def test_a_root_without_one_list_of_dependencies_is_refused(root):
-    (root / "pyproject.toml").write_text('[project]\nname = "rlk"\n')
+    (root / "pyproject.toml").write_text('[project]\nname = "rlk"\nversion = "0.1.0"\n')
     with pytest.raises(ValueError, match=r"must have one 'dependencies = \[\.\.\.\]'"):
         sync.drift(root)
 

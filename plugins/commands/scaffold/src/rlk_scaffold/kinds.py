@@ -36,8 +36,9 @@ class Example:
         summary: what the example does, one sentence.
         suites: the module with the contract suite of the kind.
         contract: the class in it that checks the example.
-        dependencies: requirement strings, besides the kernel.
-        test: requirement strings for its tests.
+        dependencies: requirement strings, besides the kernel. One without a bound (`rlk-networks`)
+            gets the minor version that is installed.
+        test: requirement strings for its tests, likewise.
         try_it: the command lines that run it.
         tried: further lines of the contract suite's class.
         group: the entry-point group; by default `rlk.` and the kind.

@@ -14,6 +14,7 @@ from typing import Any
 
 import attrs
 
+from rlk_scaffold.bounds import in_step, minor
 from rlk_scaffold.templates import render
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
@@ -96,14 +97,19 @@ def render_pyproject(manifest: Manifest) -> str:
     )
 
 
-def rewritten(path: Path) -> str:
+def rewritten(path: Path, version: str) -> str:
     """A `pyproject.toml` in the canonical form, where licence and Python are this repository's.
+
+    Args:
+        path: the file.
+        version: of the repository. The distribution gets it, and its requirements of others of the
+            repository get the minor version as their lower bound.
 
     Raises:
         ValueError: for keys that this form has no place for; and as `read_manifest`.
         OSError: if it cannot be read.
     """
-    text = render_pyproject(read_manifest(path))
+    text = render_pyproject(_released(read_manifest(path), version))
     found, kept = tomllib.loads(path.read_text(encoding="utf-8")), tomllib.loads(text)
     if lost := sorted(_keys(found) - _keys(kept)):
         raise ValueError(
@@ -111,6 +117,20 @@ def rewritten(path: Path) -> str:
             "its canonical form would lose them. Remove them, or let Manifest hold them."
         )
     return text
+
+
+def _released(manifest: Manifest, version: str) -> Manifest:
+    """The manifest of a distribution in a release of the whole repository."""
+
+    def bounded(requirements: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(in_step(one, minor(version)) for one in requirements)
+
+    return attrs.evolve(
+        manifest,
+        version=version,
+        dependencies=bounded(manifest.dependencies),
+        extras={extra: bounded(needs) for extra, needs in manifest.extras.items()},
+    )
 
 
 def _keys(data: Mapping[str, Any]) -> set[str]:

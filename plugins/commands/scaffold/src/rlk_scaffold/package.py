@@ -16,6 +16,7 @@ import attrs
 from rlk.errors import PlanError
 from rlk.registry.kinds import singular, why_unusable
 from rlk_scaffold import templates
+from rlk_scaffold.bounds import as_installed
 from rlk_scaffold.kinds import Example
 from rlk_scaffold.manifest import Manifest, import_name, render_pyproject
 
@@ -154,8 +155,8 @@ def render_package(made: Names, example: Example) -> dict[str, str]:
         name=made.dist,
         module=made.module,
         description=example.summary,
-        dependencies=(*example.dependencies, "rlk-kernel>=0.1"),
-        extras={"test": ("pytest>=8", f"{_dist(example.suites)}>=0.1", *example.test)},
+        dependencies=tuple(map(as_installed, (*example.dependencies, "rlk-kernel"))),
+        extras={"test": ("pytest>=8", *map(as_installed, (_dist(example.suites), *example.test)))},
         entry_points={example.group: point},
     )
     files = {_PROJECT: render_pyproject(manifest), f"src/{made.module}/py.typed": ""}

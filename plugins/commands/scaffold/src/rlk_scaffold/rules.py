@@ -66,8 +66,6 @@ def _names(folder: Path, manifest: Manifest) -> Iterator[str]:
         yield f"must be called rlk-{folder.name}, as its folder is"
     if manifest.name != _KERNEL and manifest.module != import_name(manifest.name):
         yield f"its import name must be {import_name(manifest.name)}, found {manifest.module}"
-    if not re.fullmatch(r"\d+(\.\d+)+", manifest.version):
-        yield f"version must be numbers with dots, found {manifest.version!r}"
     for group in manifest.entry_points:
         if group not in OTHER_GROUPS and group not in groups():
             yield f"unknown entry-point group {group!r}; known: {', '.join(sorted(groups()))}"

@@ -1,8 +1,9 @@
 """`python -m rlk_scaffold.sync [--check]`: what lists this repository's distributions.
 
 Writes requirements.txt and requirements-lowest.txt, the dependencies in the root's pyproject.toml,
-and every distribution's pyproject.toml in canonical form; then prints which distribution breaks
-which rule. With `--check`, it writes nothing.
+and every distribution's pyproject.toml in canonical form and its copy of the licence. The version
+in the root's pyproject.toml gets into all others, and into the bounds between them. Then it prints
+which distribution breaks which rule. With `--check`, it writes nothing.
 """
 
 from __future__ import annotations
