@@ -100,6 +100,24 @@ def test_two_runs_in_one_second_have_folders_of_their_own(tmp_path, monkeypatch)
     assert made == [first, f"{first}+2", f"{first}+3"]
 
 
+def test_a_default_folder_that_another_run_makes_at_this_moment_is_left_to_it(
+    tmp_path, monkeypatch
+):
+    make, others = os.mkdir, []
+
+    def made_by_another_first(path, *mode):
+        if Path(path).parent.name == "runs" and not others:
+            others.append(Path(path))
+            make(path, *mode)
+        make(path, *mode)
+
+    monkeypatch.chdir(tmp_path)
+    Path("runs").mkdir()
+    monkeypatch.setattr(os, "mkdir", made_by_another_first)
+    made = folder.choose(None, Plan("ppo2", "CartPole-v1", 3))
+    assert made.is_dir() and others == [made.with_name(made.name.removesuffix("+2"))] != [made]
+
+
 @pytest.mark.parametrize("env", ["./mine.py:Walk", "../there/mine.py:Walk", "mine:Walk"])
 def test_a_folder_is_called_by_the_class_of_an_environment_from_a_file(env, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import shutil
@@ -87,14 +88,13 @@ def test_a_dead_process_owns_nothing_and_what_its_write_left_is_removed(waiting,
     waiting.kill()
     assert waiting.wait(timeout=60) == -signal.SIGKILL
     names = (unfinished("checkpoints/.24.zip", waiting.pid), unfinished(".x", 1))
-    left = [tmp_path / "there" / name for name in names]
+    left = [tmp_path / "there" / name for name in names]  # process 1 always runs
     for path in left:
         path.touch()
     assert (tmp_path / "there" / OWNER).exists() and in_use(tmp_path / "there") is None
     (tmp_path / "go").touch()
     assert ended("resume", "there", "--quiet", *AGAIN) == 0
-    assert not left[0].exists()
-    assert left[1].exists(), "process 1 always runs"
+    assert not any(path.exists() for path in left)
 
 
 def test_a_folder_deleted_during_a_run_is_reported_and_the_run_fails(waiting, tmp_path):
@@ -105,7 +105,23 @@ def test_a_folder_deleted_during_a_run_is_reported_and_the_run_fails(waiting, tm
     assert "there was deleted during the run" in printed and "a write failed" in printed
     assert "the run folder, 1 time: " in printed
     names = {path.name for path in (tmp_path / "there").iterdir()}
-    assert {"model.zip", "checkpoints", "progress.csv"} <= names
+    assert {"model.zip", "checkpoints", "progress.csv", "plan.json"} <= names
+
+
+def test_a_folder_moved_during_a_run_is_said_to_be_moved_and_both_parts_are_folders_of_a_run(
+    waiting, tmp_path
+):
+    (tmp_path / "there").rename(tmp_path / "elsewhere")
+    (tmp_path / "go").touch()
+    assert waiting.wait(timeout=60) == 1
+    printed = " ".join(waiting.printed().split())
+    to = f" to {tmp_path}/elsewhere" if Path("/proc/self/fd").exists() else ""
+    assert f"there was moved{to} during the run, with what it held" in printed
+    assert "lost" not in printed and "deleted" not in printed
+    for folder, at in (("elsewhere", "16"), ("there", "32")):
+        assert (tmp_path / folder / "plan.json").exists()
+        assert (tmp_path / folder / "checkpoints" / f"{at}.zip").exists()
+    assert ended("resume", "there", "--timesteps", 40, "--quiet", *AGAIN) == 0
 
 
 # ---- in one process ------------------------------------------------------------------------------
@@ -132,7 +148,7 @@ def test_a_folder_is_lost_only_if_it_is_not_there_or_another_one(tmp_path, monke
     path.rename(tmp_path / "elsewhere")
     path.mkdir()
     with pytest.raises(FileNotFoundError, match="there was deleted"):
-        folder.rlk_write_row()
+        folder.rlk_write_row()  # the file that was locked is deleted since the first time
     folder.rlk_write_row()
     folder.release()
 
@@ -225,13 +241,15 @@ def test_only_the_files_of_dead_processes_are_removed(tmp_path):
     for name in [*kept[:-1], *removed]:
         (tmp_path / name).touch()
     (tmp_path / kept[-1]).mkdir()
-    assert sorted(path.name for path in remove_unfinished(tmp_path)) == sorted(removed)
+    found = remove_unfinished(tmp_path, owned=False)
+    assert sorted(path.name for path in found) == sorted(removed)
     assert sorted(os.listdir(tmp_path)) == sorted(kept)
     with replacing(tmp_path / "new"):
         (aside,) = set(os.listdir(tmp_path)) - set(kept)
         assert aside.startswith(f".new.{os.getpid()}-") and aside.endswith(".rlk-unfinished")
     (tmp_path / aside).touch()
-    assert remove_unfinished(tmp_path) == [tmp_path / aside]
+    assert remove_unfinished(tmp_path, owned=False) == [tmp_path / aside]
+    assert remove_unfinished(tmp_path, owned=True) == [tmp_path / kept[0]], "of a process that runs"
 
 
 def test_one_file_that_is_written_twice_at_once_is_that_of_the_last_who_ends(tmp_path):
@@ -277,15 +295,31 @@ def test_only_the_folder_that_a_file_is_in_is_one_to_continue_its_run_in(tmp_pat
             rlk.load(file, kernel=KERNEL, out=str(home))
 
 
-def test_where_there_are_no_locks_a_run_starts_all_the_same(tmp_path, monkeypatch):
+def test_where_there_are_no_locks_a_run_starts_all_the_same_and_says_so(tmp_path, monkeypatch):
     def flock(file, how):
-        raise OSError(95, "Operation not supported")
+        raise OSError(errno.ENOSYS, "Function not implemented")
 
     monkeypatch.setattr("fcntl.flock", flock)
-    folder = OwnedFolder(tmp_path)
+    written = tmp_path / unfinished(".8.zip", 1)  # by a process that may be another run's
+    written.touch()
+    says = rf"of {tmp_path} has no locks \(Function not implemented\), so rlk would not notice"
+    with pytest.warns(UserWarning, match=says) as warned:
+        folder = OwnedFolder(tmp_path)
+    assert len(warned) == 1 and warned[0].filename == __file__
     assert in_use(tmp_path) is None
     folder.release()
-    assert list(tmp_path.iterdir()) == []
+    assert list(tmp_path.iterdir()) == [written]
+
+
+def test_a_folder_in_which_a_run_was_killed_before_it_began_counts_as_empty(tmp_path):
+    for name in (OWNER, unfinished(".plan.json", 1)):
+        (tmp_path / name).touch()
+    with rlk.make("stand-in", kernel=KERNEL, out=str(tmp_path)):
+        assert os.listdir(tmp_path) == [OWNER]
+    (tmp_path / OWNER).touch()
+    (tmp_path / "notes").touch()
+    with pytest.raises(PlanError, match="exists and is not empty"):
+        rlk.make("stand-in", kernel=KERNEL, out=str(tmp_path))
 
 
 def test_the_owner_is_named_with_its_machine(tmp_path):

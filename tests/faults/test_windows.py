@@ -128,7 +128,7 @@ def test_what_a_killed_process_left_is_removed_but_not_what_is_being_written(
     )
     left.touch()
     with written.open("wb"):
-        assert remove_unfinished(tmp_path) == [left]
+        assert remove_unfinished(tmp_path, owned=True) == [left]
         assert os.listdir(tmp_path) == [written.name]
 
 

@@ -25,6 +25,7 @@ from rlk.running.train import train
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
     from rlk.planning.spec import RunSpec
+    from rlk.running.folder_owner import OwnedFolder
 
 
 class Agent:
@@ -35,9 +36,11 @@ class Agent:
         differs: after `load`, sentences on what differs from the saved run.
     """
 
-    def __init__(self, plan: Plan, spec: RunSpec, saved: State | None = None) -> None:
+    def __init__(
+        self, plan: Plan, spec: RunSpec, saved: State | None = None, out: OwnedFolder | None = None
+    ) -> None:
         self.spec = spec
-        self.run = build(plan, saved)
+        self.run = build(plan, saved, out)
         self.differs: list[str] = []
         self._acting = Acting(self.run)
         self._lent: LentEnv | None = None

@@ -152,19 +152,28 @@ def write_text(path: Path, text: str) -> None:
         raise RlkError(f"{path} cannot be written: {error.strerror}.") from None
 
 
-def remove_unfinished(folder: Path) -> list[Path]:
+def is_unfinished(path: Path) -> bool:
+    """Whether a file has the name that `replacing` gives to one that it has not finished."""
+    return _UNFINISHED.fullmatch(path.name) is not None
+
+
+def remove_unfinished(folder: Path, *, owned: bool) -> list[Path]:
     """Delete files that killed processes left half written in a folder; return their paths.
 
-    They are known by the names that `replacing` gives; a user's own hidden files stay. A file whose
-    process still runs stays; on Windows, one that is open. A file with this process's own number is
-    from an earlier process, because nothing is being written yet when a run takes its folder.
+    They are known by the names that `replacing` gives; a user's own hidden files stay.
+
+    Args:
+        folder: the folder.
+        owned: whether no other process writes runs into it now. Otherwise a file stays whose
+            process still runs. The number of a process alone does not tell: in every container
+            they begin anew. A file that is open on Windows always stays.
     """
     if not folder.is_dir():
         return []
     removed = []
     for path in sorted(folder.iterdir()):
         found = _UNFINISHED.fullmatch(path.name)
-        if found and path.is_file() and not _is_another(int(found["process"])):
+        if found and path.is_file() and (owned or not _is_another(int(found["process"]))):
             try:
                 path.unlink(missing_ok=True)
             except PermissionError:
@@ -178,7 +187,8 @@ def remove_unfinished(folder: Path) -> list[Path]:
 def _is_another(process: int) -> bool:
     """Whether another process with this number runs; never on Windows, where it cannot be asked.
 
-    Signal 0 is Ctrl-C there.
+    Signal 0 is Ctrl-C there. A file with this process's own number is from an earlier process,
+    because nothing is being written yet when a run takes its folder.
     """
     if process == os.getpid() or sys.platform == "win32":
         return False

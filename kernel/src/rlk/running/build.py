@@ -13,6 +13,7 @@ from rlk.optimise import Optimiser
 from rlk.protocols import Stateful
 from rlk.registry.answers import check_given
 from rlk.running.device import choose_device, keep_memory, set_threads
+from rlk.running.folder_owner import OwnedFolder
 from rlk.running.listeners import look_up_listeners
 from rlk.running.plan_file import keep_plan
 from rlk.running.policy import make_policy
@@ -28,33 +29,37 @@ if TYPE_CHECKING:
     from rlk.protocols import Actor, Communicator
 
 
-def build(plan: Plan, saved: Mapping[str, Any] | None = None) -> Run:
+def build(
+    plan: Plan, saved: Mapping[str, Any] | None = None, out: OwnedFolder | None = None
+) -> Run:
     """Build a Run from a plan; if that fails, everything that was opened is closed again.
 
     Args:
         plan: the plan.
         saved: the parameters that will be loaded; the file's plan may ask for far more.
+        out: the plan's folder, if it was taken before; the run releases it when it is closed.
 
     Raises:
         BadFile: if the plan's policy has more parameters than are saved.
-        PlanError: if torch's default dtype or device is another than rlk's, or a part does not fit.
+        PlanError: if torch's default dtype or device is another than rlk's, a part does not fit, or
+            another process owns the folder.
     """
     refuse_other_defaults()
     plan.load_factories()
     run = Run(plan, plan.hooks())
     try:
         with torch.inference_mode(False):  # what is made in that mode can never learn
-            _assemble(run, saved)
+            _assemble(run, saved, out)
     except BaseException:
         run.close()
         raise
     return run
 
 
-def _assemble(run: Run, saved: Mapping[str, Any] | None) -> None:
+def _assemble(run: Run, saved: Mapping[str, Any] | None, out: OwnedFolder | None) -> None:
     """Make the parts of a run, each from those before it."""
     plan, hooks = run.plan, run.hooks
-    run.own_folder()
+    run.own_folder(out)
     keep_plan(run)
     run.communicator = _make_communicator(run)
     run.streams = Streams(plan.seed, run.communicator.rank)

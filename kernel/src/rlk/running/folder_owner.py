@@ -18,6 +18,7 @@ from pathlib import Path
 from rlk.errors import PlanError, RlkError
 from rlk.files import remove_unfinished
 from rlk.hookspecs import hookimpl
+from rlk.program_warnings import warn_program
 
 #: The file in a run folder that names its owner.
 OWNER = ".owner"
@@ -32,7 +33,8 @@ WRITTEN = ("", "checkpoints")
 class OwnedFolder:
     """The folder of a run, created if missing, which this process owns until `release`.
 
-    Files left by killed writes are removed. On a file system without locks there is no owner.
+    Files left by killed writes are removed. On a file system without locks there is no owner, and a
+    warning says so.
 
     Raises:
         PlanError: if another process, or another agent in this one, owns it.
@@ -46,7 +48,9 @@ class OwnedFolder:
             path.mkdir(parents=True, exist_ok=True)
             self._lock = _locked_soon(path / OWNER)
             for name in WRITTEN:
-                remove_unfinished(path / name)
+                remove_unfinished(
+                    path / name, owned=self._lock is not None and self._lock.is_locked
+                )
             self._identity = _identity(path)
         except OSError as error:
             raise RlkError(f"the run folder {path} cannot be used: {error}") from error
@@ -83,14 +87,24 @@ class OwnedFolder:
         if before in (None, self._identity):  # None: its loss was reported already
             return
         raise FileNotFoundError(
-            f"{self._path} was deleted during the run. What it held is lost; what is still to come "
-            "is written into a new one."
+            f"{self._path} {self._what_happened()}; what is still to come is written into a new "
+            "folder of that name."
         )
 
     @hookimpl(tryfirst=True)
     def rlk_training_end(self) -> None:
         """Check again, before the last files are written."""
         self.rlk_write_row()
+
+    def _what_happened(self) -> str:
+        """Whether the folder that was taken was moved or deleted, and where its files are."""
+        if self._lock is None or os.fstat(self._lock.descriptor).st_nlink == 0:
+            return "was deleted during the run. What it held is lost"
+        try:
+            there = Path(os.readlink(f"/proc/self/fd/{self._lock.descriptor}")).parent
+        except OSError:  # only Linux says where an open file is
+            return "was moved during the run, with what it held"
+        return f"was moved to {there} during the run, with what it held"
 
 
 def in_use(path: Path) -> str | None:
@@ -103,7 +117,7 @@ def in_use(path: Path) -> str | None:
             if _lock(file.fileno(), shared=True):
                 return None
             owner = file.read().decode(errors="replace") or "another process"
-    except OSError:  # there is no such file, or it cannot be read
+    except OSError:  # there is no such file, it cannot be read, or there are no locks
         return None
     if owner == _this_process():
         return (
@@ -118,11 +132,15 @@ class _OpenFile:
     """The owner's file, open until `close`, or until its agent is dropped: without a warning then.
 
     Python warns of files that are not closed, and nobody has to close an agent.
+
+    Attributes:
+        is_locked: whether it is locked; False where the file system has no locks.
     """
 
     def __init__(self, path: Path) -> None:
         how = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
         self.descriptor = os.open(path, how, 0o666)
+        self.is_locked = False
         #: Closes it once; what is called later does nothing.
         self.close = weakref.finalize(self, os.close, self.descriptor)
         self.close.atexit = False  # the system does, after what closes agents then
@@ -142,9 +160,17 @@ def _locked(path: Path) -> _OpenFile | None:
     """The owner's file, locked, with this process's number; None if it is locked already."""
     while True:
         file = _OpenFile(path)
-        if not _lock(file.descriptor, shared=False):
-            file.close()
-            return None
+        try:
+            file.is_locked = _lock(file.descriptor, shared=False)
+        except OSError as error:
+            warn_program(
+                f"the file system of {path.parent} has no locks ({error.strerror or error}), so "
+                "rlk would not notice a second run in that folder, which would mix its files"
+            )
+        else:
+            if not file.is_locked:
+                file.close()
+                return None
         if _is_at(file, path):
             break
         file.close()  # its owner just released it: the name is free, or belongs to another file
@@ -159,10 +185,13 @@ def _this_process() -> str:
 
 
 def _lock(descriptor: int, *, shared: bool) -> bool:
-    """Try to lock an open file; whether that succeeded. True where there are no locks.
+    """Try to lock an open file; whether that succeeded, or another process has locked it.
 
     Windows has no shared locks, and nobody else can read the bytes that are locked: there it is one
     byte far behind the text.
+
+    Raises:
+        OSError: on a file system without locks.
     """
     try:
         if sys.platform == "win32":
@@ -180,8 +209,6 @@ def _lock(descriptor: int, *, shared: bool) -> bool:
             fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError):  # the second on Windows
         return False
-    except OSError:  # a file system without locks
-        return True
     return True
 
 

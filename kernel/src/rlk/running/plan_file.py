@@ -1,4 +1,4 @@
-"""`plan.json` in the folder of a run: its plan as it began."""
+"""`plan.json` in the folder of a run: its plan as it began, or as it was when a folder was lost."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from rlk.files import write_text
+from rlk.files import replacing, write_text
 from rlk.hookspecs import hookimpl
 from rlk.planning.saved_plan import PLAN, as_json, plan_text
 from rlk.running.folder_owner import OWNER
@@ -34,10 +34,26 @@ class _PlanFile:
         path = run.out / PLAN
         if run.communicator.rank != 0 or path.exists():
             return
-        plan = attrs.evolve(run.plan, seed=run.streams.seed)
-        write_text(path, plan_text(as_json(plan)))
+        write_text(path, _text(run))
         # First of all, so that it is called after what else is closed.
         run.on_close.insert(0, lambda: _remove_unbegun(run))
+
+    @hookimpl
+    def rlk_write_row(self, run: Run) -> None:
+        """Write it again if the folder was deleted or moved, so that the new one is a run's, too.
+
+        Raises:
+            OSError: if it cannot be written.
+        """
+        assert run.out is not None
+        path = run.out / PLAN
+        if run.communicator.rank == 0 and not path.exists():
+            with replacing(path) as file:
+                file.write(_text(run).encode())
+
+
+def _text(run: Run) -> str:
+    return plan_text(as_json(attrs.evolve(run.plan, seed=run.streams.seed)))
 
 
 def _remove_unbegun(run: Run) -> None:

@@ -275,14 +275,13 @@ class Run:
 
     # ---- what is open ----------------------------------------------------------------------------
 
-    def own_folder(self) -> None:
+    def own_folder(self, taken: OwnedFolder | None) -> None:
         """Keep other processes from writing to the run's folder, until the run is closed.
 
-        Raises:
-            PlanError: if another process owns it.
+        It may be taken already: PlanError if it is not, and another process owns it.
         """
         if self.out is not None:
-            self._folder = OwnedFolder(self.out)
+            self._folder = taken or OwnedFolder(self.out)
             self.hooks.activate(self._folder, "the run folder", "rlk-kernel")
 
     def close(self) -> None:

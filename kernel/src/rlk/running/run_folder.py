@@ -1,6 +1,7 @@
 """Which folder a new run may use: not one that holds another run, so no run is overwritten.
 
-`folder_owner` makes sure that it belongs to one process at a time.
+`folder_owner` makes sure that it belongs to one process at a time. A folder counts as empty if
+a process that was killed before its run began left no more than its owner's file.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlk.errors import PlanError
-from rlk.files import looking_at, users_path
+from rlk.files import is_unfinished, looking_at, users_path
 from rlk.planning.to_pass_again import to_pass_again
-from rlk.running.folder_owner import in_use
+from rlk.running.folder_owner import OWNER, in_use
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -89,8 +90,13 @@ def _refuse_used(path: Path, what: str, instead: str) -> None:
         raise PlanError(problem)
     if path.exists() and not path.is_dir():
         raise PlanError(f"{what} exists and is not a folder. Name another one.")
-    if path.is_dir() and any(path.iterdir()):
+    if path.is_dir() and not all(map(_is_left, path.iterdir())):
         raise PlanError(
             f"{what} exists and is not empty. Name another folder or, to continue the run in it: "
             f"{instead}"
         )
+
+
+def _is_left(file: Path) -> bool:
+    """Whether a file is what a process that was killed may leave before its run has begun."""
+    return file.name == OWNER or is_unfinished(file)

@@ -287,9 +287,6 @@ def test_an_environment_that_is_code_is_named_again(
         ("a run/model.zip", "is not a checkpoint. Type: rlk resume '{runs}/a run'\n"),
         ("alone/model.zip", "is not a checkpoint. A model alone cannot be resumed"),
         ("ended", "holds no checkpoint. A model alone cannot be resumed"),
-        ("best", "holds no checkpoint. A model alone cannot be resumed"),
-        ("killed", "holds no checkpoint. The run has saved none"),
-        ("killed", "Next time: rlk run … --plugin checkpoint:every=10000\n"),
         ("empty", "empty holds no model.zip and no checkpoint.\n"),
         (".", "It holds run folders; name one of them: "),
         ("run/plan.json", "no installed serializer reads '.json' files"),
@@ -300,11 +297,10 @@ def test_what_is_no_checkpoint_is_refused(
 ) -> None:
     runs = folder.parent
     shutil.copytree(folder, runs / "a run")
-    for name in ("alone", "ended", "best", "killed", "empty"):
+    for name in ("alone", "ended", "empty"):
         (runs / name).mkdir()
-    for name in ("ended", "best", "killed"):
-        shutil.copy(folder / "plan.json", runs / name)
-    for copy in ("alone/model.zip", "ended/model.zip", "best/best_model.zip"):
+    shutil.copy(folder / "plan.json", runs / "ended")
+    for copy in ("alone/model.zip", "ended/model.zip"):
         shutil.copy(folder / "model.zip", runs / copy)
     assert ended("resume", runs / place) == 1
     assert says.format(runs=runs) in capsys.readouterr().err

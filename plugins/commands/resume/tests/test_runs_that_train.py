@@ -1,4 +1,4 @@
-"""`rlk resume` of a run that still trains."""
+"""`rlk resume` of a run that still trains, or trained a moment ago."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from typing import Any
 
 import pytest
 
+from rlk.one_process import OneProcess
 from rlk.running import saved_files
-from rlk.running.folder_owner import OWNER, OwnedFolder
+from rlk.running.folder_owner import OWNER, OwnedFolder, in_use
+from rlk_resume import command
 from rlk_testing.command_line import ended
 
 
 @pytest.fixture(scope="module")
 def left(trained: Callable[..., int], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run of 60 timesteps, with a checkpoint at its end."""
+    """The folder of a run of 60 timesteps, with checkpoints at 30 and 60."""
     out = tmp_path_factory.mktemp("runs") / "run"
-    assert trained("--timesteps", 60, "--out", out) == 0
+    assert trained("--plugin", "checkpoint:every=30", "--timesteps", 60, "--out", out) == 0
     return out
 
 
@@ -44,9 +46,13 @@ def test_a_run_that_trains_and_has_saved_nothing_yet_is_not_to_be_trained_again(
     assert f" yet. {tmp_path} is in use: process 7 on here trains in it. Wait for it" in said
 
 
-@pytest.mark.parametrize("read", ["read_manifest", "read"])
+@pytest.mark.parametrize(("read", "fork"), [("read_manifest", False), ("read", True)])
 def test_a_checkpoint_that_the_run_removes_meanwhile_is_said_to_be_of_a_run_that_trains(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, read: str
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    read: str,
+    fork: bool,
 ) -> None:
     newest, call = folder / "checkpoints" / "60.zip", getattr(saved_files, read)
 
@@ -56,7 +62,54 @@ def test_a_checkpoint_that_the_run_removes_meanwhile_is_said_to_be_of_a_run_that
 
     monkeypatch.setattr(saved_files, read, removed_first)
     with trained_by_another(folder):
-        assert ended("resume", folder, "--timesteps", 90) == 2
+        out = ["--out", folder.with_name("fork")] if fork else []
+        assert ended("resume", folder, "--timesteps", 90, *out) == 2
     said = " ".join(capsys.readouterr().err.split())
     assert f"{newest} is gone. {folder} is in use: process 7 on here trains in it. Wait" in said
     assert "the one before it" not in said
+
+
+@pytest.fixture
+def saved_meanwhile(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The last checkpoint of the run before, saved while `rlk resume` imports what it needs."""
+    newest, aside = folder / "checkpoints" / "60.zip", folder / "60.zip"
+    newest.rename(aside)
+    take_over = command.take_over
+
+    def slowly(plan: Any) -> int | None:
+        with trained_by_another(folder):
+            aside.rename(newest)
+        return take_over(plan)
+
+    monkeypatch.setattr(command, "take_over", slowly)
+    return newest
+
+
+def test_a_run_continues_from_the_checkpoint_that_the_process_before_has_saved_at_its_end(
+    folder: Path, saved_meanwhile: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended("resume", folder, "--timesteps", 90) == 0
+    printed = capsys.readouterr().out
+    assert f"continues from {saved_meanwhile} at 60 timesteps" in printed
+    assert "replaces" not in printed
+    assert sorted(path.stem for path in saved_meanwhile.parent.iterdir()) == ["30", "60", "90"]
+
+
+def test_a_run_that_the_process_before_has_trained_to_its_end_is_not_trained_again(
+    folder: Path, saved_meanwhile: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = (folder / "model.zip").read_bytes()
+    assert ended("resume", folder) == 0
+    assert "the run ended at 60 timesteps" in capsys.readouterr().out
+    assert saved_meanwhile.exists() and (folder / "model.zip").read_bytes() == model
+    assert not (folder / OWNER).exists() and in_use(folder) is None
+
+
+def test_ranks_that_found_different_checkpoints_are_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(OneProcess, "gather", staticmethod(lambda timesteps: [timesteps, 30]))
+    assert ended("resume", folder, "--timesteps", 90) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "the ranks found checkpoints of different timesteps (60, 30)" in said
+    assert in_use(folder) is None

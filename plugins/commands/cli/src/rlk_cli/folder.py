@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import tomli_w
 
 from rlk.command_line import command_line, path_word
-from rlk.files import write_text
+from rlk.errors import PlanError
+from rlk.files import looking_at, write_text
 from rlk.planning.saved_plan import PLAN, plan_text
 from rlk.planning.select import JOINED
 from rlk.registry.external import PASSED, is_place
@@ -49,8 +50,23 @@ def choose(wanted: str | None, plan: Plan, algo: str = "", among: str = "runs") 
     words = (first, env, plan.seed, time.strftime("%Y%m%d-%H%M%S"))
     name = re.sub(r"[^A-Za-z0-9._-]+", "_", "-".join(map(str, words)))
     names = chain([name], (f"{name}+{number}" for number in count(2)))
-    path = next(p for n in names if not (p := Path(among, n)).exists())
-    return claim(path, f"the run's folder {path} (--out DIR names another)", _resume(path))
+    return next(path for each in names if _make_new(path := Path(among, each)))
+
+
+def _make_new(path: Path) -> bool:
+    """Make a folder; whether it did not exist: then no other process has it for its run.
+
+    Raises:
+        PlanError: if it cannot be made.
+    """
+    what = f"the run's folder {path} (--out DIR names another) cannot be made"
+    with looking_at(path, what, PlanError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.mkdir()
+        except FileExistsError:
+            return False
+    return True
 
 
 def check_wanted(wanted: str) -> None:

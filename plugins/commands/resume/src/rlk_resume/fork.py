@@ -22,6 +22,7 @@ from rlk_cli.folder import check_wanted, choose, write_plan
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
     from rlk.registry.kernel import Kernel
+    from rlk_resume.found import Found
 
 #: Files of rows, to which runs append: metrics, episodes, events.
 ROWS = ("*.csv", "events.out.tfevents.*")
@@ -30,12 +31,11 @@ BEST = ("best_model", "best_model-[0-9]*")
 CHECKPOINTS = "checkpoints"
 
 
-def check_fork(path: Path, manifest: Mapping[str, Any], plan: Plan) -> None:
+def check_fork(found: Found, plan: Plan) -> None:
     """Refuse a fork for what its plan and its folder are; nothing is read or written yet.
 
     Args:
-        path: the checkpoint.
-        manifest: of the checkpoint.
+        found: the checkpoint.
         plan: of the fork. If it has no folder (because another rank has it), nothing is refused.
 
     Raises:
@@ -44,23 +44,22 @@ def check_fork(path: Path, manifest: Mapping[str, Any], plan: Plan) -> None:
     """
     if plan.out is None:
         return
-    timesteps = manifest["timesteps"]
+    path, timesteps = found.path, found.timesteps
     if timesteps >= plan.total_timesteps:
         raise PlanError(
             f"{path} is at {timesteps:,} timesteps, so nothing is left to train in {plan.out}. "
             "Give --timesteps a larger number, or fork an earlier checkpoint."
         )
-    refuse_files_of_the_other(folder_of(path.resolve()), manifest["plan"], plan)
+    refuse_files_of_the_other(folder_of(path.resolve()), found.plan, plan)
     check_wanted(plan.out)
 
 
 @contextlib.contextmanager
-def forked(path: Path, manifest: Mapping[str, Any], plan: Plan) -> Iterator[None]:
+def forked(found: Found, plan: Plan) -> Iterator[None]:
     """Copy the files up to the checkpoint to the plan's folder; remove them if the context fails.
 
     Args:
-        path: the checkpoint, which is copied as well, so that the fork can itself be resumed.
-        manifest: of the checkpoint.
+        found: the checkpoint, which is copied as well, so that the fork can itself be resumed.
         plan: of the fork. If it has no folder (because another rank has it), nothing is copied.
 
     Raises:
@@ -74,7 +73,7 @@ def forked(path: Path, manifest: Mapping[str, Any], plan: Plan) -> Iterator[None
     out = choose(plan.out, plan)
     try:
         write_plan(out, as_json(plan))
-        _copy(path, folder_of(path.resolve()), manifest["timesteps"], plan)
+        _copy(found.path, folder_of(found.path.resolve()), found.timesteps, plan)
         yield
     except BaseException:
         _remove(out, is_new)
