@@ -78,3 +78,11 @@ def test_every_copy_is_initialised_as_a_stack_of_its_own():
     for weight in batched.weights[0].detach():
         assert torch.allclose(weight @ weight.T, 2.0 * torch.eye(4), atol=1e-5)
     assert not torch.equal(batched.weights[0][0], batched.weights[0][1])
+
+
+def test_parameters_that_torch_exchanges_have_their_effect():
+    config = LayersConfig(layer_norm=True, act_fun="tanh")
+    layers, others = (BatchedLayers(3, [4, 5], 2, config) for _ in range(2))
+    x = torch.randn(7, 3)
+    found = torch.func.functional_call(layers, dict(others.named_parameters()), (x,))
+    assert torch.equal(found, others(x)) and not torch.equal(found, layers(x))

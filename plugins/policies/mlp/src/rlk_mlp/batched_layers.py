@@ -13,6 +13,7 @@ from torch.nn import functional as F
 from rlk_mlp.activations import activation, function_of
 from rlk_mlp.config import LayersConfig
 from rlk_mlp.layers import initialise
+from rlk_networks import own_modules
 
 
 class BatchedLayers(nn.Module):
@@ -41,11 +42,6 @@ class BatchedLayers(nn.Module):
             if config.layer_norm:
                 self.scales.append(nn.Parameter(torch.ones(n_copies, 1, after)))
                 self.shifts.append(nn.Parameter(torch.zeros(n_copies, 1, after)))
-        # Going through a ParameterList takes as long as a small product.
-        parameters = self.weights, self.biases, self.scales, self.shifts
-        self._layers: list[tuple[Tensor, ...]] = list(
-            zip(*(each for each in parameters if len(each)), strict=True)
-        )
 
     def forward(self, x: Tensor, n_copies: int | None = None) -> Tensor:
         x = x.expand(n_copies or self.n_copies, *x.shape)
@@ -60,6 +56,9 @@ class BatchedLayers(nn.Module):
 
     def _layers_of(self, n_copies: int | None) -> list[tuple[Tensor, ...]]:
         """The tensors of the first copies: weight, bias, and with layer norm scale and shift."""
+        # Going through a ParameterList takes as long as a small product: see `own_modules`.
+        kinds = [own._parameters.values() for own in own_modules(self).values() if own._parameters]
+        layers = list(zip(*kinds, strict=True))
         if n_copies is None:
-            return self._layers
-        return [tuple([each[:n_copies] for each in layer]) for layer in self._layers]
+            return layers
+        return [tuple([each[:n_copies] for each in layer]) for layer in layers]
