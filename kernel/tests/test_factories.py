@@ -13,6 +13,7 @@ from rlk.component import Component
 from rlk.errors import BrokenPlugin
 from rlk.making import make
 from rlk.planning.choice import Choice
+from rlk.registry.discovery import Point
 from rlk.registry.entry import Entry
 from rlk_testing.environments import BY_ACTION_SPACE
 
@@ -72,6 +73,40 @@ def test_what_cannot_be_used_says_whose_it_is_and_why(tmp_path, monkeypatch, fac
         optimiser(factory).load()
     assert str(caught.value).startswith("optimiser 'made' (rlk-made 0.1) is broken: ")
     assert cause in str(caught.value)
+
+
+@pytest.mark.parametrize("part", ["component", "factory", "hooks"])
+def test_where_the_kernel_is_too_old_the_error_says_so_and_not_that_the_plugin_is_at_fault(
+    tmp_path, monkeypatch, part
+):
+    info = tmp_path / "rlk_made-0.2.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Name: rlk-made\nVersion: 0.2\nRequires-Dist: rlk-kernel>=99\n")
+    (tmp_path / "rlk_made_for_another.py").write_text("from rlk.component import NotYet\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    imported = "rlk_made_for_another:NotYet"
+    by = {"factory": Inherits, **({part: imported} if part != "component" else {})}
+    entry = optimiser(**by)
+    with pytest.raises(BrokenPlugin) as caught:
+        if part == "component":
+            load = Point("optimisers", "made", imported, "rlk-made", "0.2").load
+            Entry("optimisers", "made", "rlk-made", "0.2", load).component()
+        elif part == "factory":
+            entry.load()
+        else:
+            entry.hooks_of(entry.component())
+    why, _, advice = str(caught.value).partition(". rlk-kernel is ")
+    assert "is broken: ImportError: cannot import name 'NotYet'" in why
+    assert advice.endswith(", not >=99. Type: pip install -U rlk-made.")
+
+
+def test_damaged_metadata_does_not_hide_the_cause(tmp_path, monkeypatch):
+    info = tmp_path / "rlk_made-0.1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Name: rlk-made\nVersion: 0.1\nRequires-Dist: >>>\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(BrokenPlugin, match=r"No module named 'rlk_nowhere_at_all'\.$"):
+        optimiser("rlk_nowhere_at_all:Made").load()
 
 
 def test_what_decorates_has_the_methods_of_its_stages():

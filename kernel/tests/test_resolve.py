@@ -190,6 +190,15 @@ def test_what_does_not_exist_or_fit_is_refused(plan, given, error, message):
         plan(**given)
 
 
+@pytest.mark.parametrize("plugin", ["evaluation", "no:evaluation"])
+def test_a_command_is_no_guess_for_a_plugin_of_a_run(planning_kernel, plan, plugin):
+    planning_kernel.registries.commands.register("evaluate", "nowhere:evaluate")
+    with pytest.raises(UnknownName, match="Did you mean 'evaluate'"):
+        planning_kernel.registries.find("evaluation")
+    with pytest.raises(UnknownName, match=r"^unknown plugin 'evaluation'\. See: rlk plugins list$"):
+        plan(plugins=[plugin])
+
+
 def test_an_unknown_algorithm_and_none_are_refused_with_those_there_are(plan):
     with pytest.raises(UnknownName, match="Did you mean 'algo'"):
         plan("algos")

@@ -249,8 +249,8 @@ def test_the_command_line_wins_over_the_spec(rlk):
     assert (found["seed"], found["settings"]["gamma"], found["settings"]["n_steps"]) == (3, 0.6, 8)
 
 
-def component(slot, name, dist="rlk-x", by="command line", set_by=(), **settings):
-    who = {"chosen_by": by, "set_by": dict.fromkeys(set_by, "command line")}
+def component(slot, name, dist="rlk-x", version="1", by="command line", set_by=(), **settings):
+    who = {"chosen_by": by, "set_by": dict.fromkeys(set_by, "command line"), "version": version}
     return {"slot": slot, "name": name, "dist": dist, "settings": settings, **who}
 
 
@@ -268,6 +268,7 @@ def test_a_plan_as_toml_has_slots_plugins_and_a_table_for_everyones_settings():
         component("policy", "mlp", layers=[64, 64], net_arch=None),
         component("decorator", "hindsight", k=4),
         component("wrapper", "monitor"),
+        component("callback", "mine", dist="this program", version=""),
         settings={"gamma": 0.99, "learning_rate": "lin_1e-3"},
         kwargs={"gravity": 9.0},
     )
@@ -277,11 +278,12 @@ def test_a_plan_as_toml_has_slots_plugins_and_a_table_for_everyones_settings():
         "n_envs": 2,
         "seed": 3,
         "policy": "mlp",
-        "plugins": ["no:numpy-acting", "hindsight", "monitor"],
+        "plugins": ["no:numpy-acting", "hindsight", "monitor", "mine"],
         "env": {"id": "CartPole-v1", "gravity": 9.0},
         "settings": {"gamma": 0.99, "learning_rate": "lin_1e-3"},
         "mlp": {"layers": [64, 64], "net_arch": "none"},
         "hindsight": {"k": 4},
+        "packages": dict.fromkeys(("dqn", "mlp", "hindsight", "monitor"), "rlk-x"),
     }
 
 

@@ -101,7 +101,7 @@ class Draft:
         left_out: dict[str, None] = {}  # a set that keeps its order
         for plugin in plugins:
             if leaves_out(plugin):
-                found = self.registries.find(plugin.removeprefix(_NO))
+                found = self.registries.find(plugin.removeprefix(_NO), guess_commands=False)
                 own_name = self.registries.own_name(found.name)
                 if own_name == self.algorithm.name:
                     raise PlanError(
@@ -151,7 +151,7 @@ class Draft:
         name, settings = parse_plugin(plugin)
         if name in self.gone and rank < Rank.FILE:
             return self
-        entry = find_entry(name, None, self.registries)
+        entry = find_entry(name, None, self.registries, guess_commands=False)
         if self.left_out and self.registries.own_name(entry.name) in self.left_out:
             return self
         own = entry.component().name

@@ -39,6 +39,14 @@ class Owned:
         """The error for a component that cannot be used."""
         return BrokenPlugin(f"{self.title} is broken: {problem}.")
 
+    def not_imported(self, error: Exception) -> BrokenPlugin:
+        """The error for a part that cannot be imported, maybe because requirements are not met."""
+        from rlk.registry.requirements import unmet  # not at the top: only an error needs it
+
+        phrases = unmet(self.dist)
+        update = [f"{'; '.join(phrases)}. Type: pip install -U {self.dist}"] if phrases else []
+        return self.broken(". ".join([described(error), *update]))
+
     def factory_of(self, component: Component) -> Any:
         """Import its component's factory.
 
@@ -48,7 +56,7 @@ class Owned:
         try:
             factory = component.load()
         except Exception as error:
-            raise self.broken(described(error)) from error
+            raise self.not_imported(error) from error
         if isinstance(factory, type):
             missing = _missing_methods(factory, self.kind, tuple(component.stages))
             if missing:
@@ -67,7 +75,7 @@ class Owned:
         try:
             return component.load_hooks()
         except Exception as error:
-            raise self.broken(described(error)) from error
+            raise self.not_imported(error) from error
 
 
 @attrs.frozen(eq=False)
@@ -95,7 +103,7 @@ class Entry(Owned):
         try:
             loaded = self._load()
         except Exception as error:
-            raise self.broken(described(error)) from error
+            raise self.not_imported(error) from error
         if not isinstance(loaded, Component):
             found = f"{type(loaded).__name__} {loaded!r:.60}"
             raise BrokenPlugin(f"{self.title} names {found}, not an rlk.Component.")

@@ -35,8 +35,12 @@ def is_external(owner: str) -> bool:
     return owner == PASSED or is_place(owner)
 
 
-def find_entry(asked: Any, kind: str | None, registries: Registries) -> Entry:
+def find_entry(
+    asked: Any, kind: str | None, registries: Registries, *, guess_commands: bool = True
+) -> Entry:
     """The entry for a name, a place or an object; of any kind if `kind` is None.
+
+    `guess_commands` is that of `Registries.find`.
 
     Raises:
         PlanError: if there is no such component.
@@ -44,7 +48,9 @@ def find_entry(asked: Any, kind: str | None, registries: Registries) -> Entry:
     if not isinstance(asked, str) or is_place(asked):
         _refuse_setting_without_value(asked, registries)
         return external_entry(asked, kind, registries)
-    return registries[kind].get(asked) if kind else registries.find(asked)
+    if kind is not None:
+        return registries[kind].get(asked)
+    return registries.find(asked, guess_commands=guess_commands)
 
 
 def _refuse_setting_without_value(asked: Any, registries: Registries) -> None:

@@ -62,8 +62,12 @@ class Registries:
                     return entry.component().name
         return name
 
-    def find(self, name: str) -> Entry:
+    def find(self, name: str, *, guess_commands: bool = True) -> Entry:
         """The entry of that name in any kind: names are unique across kinds.
+
+        Args:
+            name: what was typed.
+            guess_commands: whether an unknown name may be a misspelt command; a run has none.
 
         Raises:
             UnknownName: if there is none.
@@ -71,7 +75,8 @@ class Registries:
         """
         named = [entry for registry in self for entry in registry.named(name)]
         if not named:
-            raise unknown("plugin", name, self.every_entry(), "See: rlk plugins list")
+            every = (one for one in self.every_entry() if guess_commands or one.kind != "commands")
+            raise unknown("plugin", name, every, "See: rlk plugins list")
         return only_one(name, named)
 
     def discover(self) -> None:

@@ -153,7 +153,7 @@ def test_check_names_the_cause_of_what_is_broken(
     printed = capsys.readouterr()
     assert "callback 'frail' (rlk-frail 0.1): " in printed.out and cause in printed.out
     assert "1 checked, 1 broken" in printed.out
-    assert "uninstall them or tell their authors" in printed.err
+    assert "uninstall the plugin or tell its authors" in printed.err
 
 
 def test_check_finds_a_command_that_hides_others(registries):

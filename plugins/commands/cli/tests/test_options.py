@@ -66,8 +66,8 @@ def test_a_file_is_read_with_its_tables(tmp_path):
         '[env]\nid = "CartPole-v1"\ngravity = 9.0\n'
         "[settings]\ngamma = 0.98\n[policy]\nlayers = [32]\n[prioritized-replay]\nalpha = 0.5\n"
     )
-    spec = read_spec(path)
-    assert spec.algo == "dqn"
+    spec, packages = read_spec(path)
+    assert spec.algo == "dqn" and packages == {}
     assert spec.plugins == ("prioritized-replay",)
     assert spec.given == {
         "n_envs": 2,
@@ -84,7 +84,7 @@ def test_a_file_may_begin_with_the_mark_that_editors_of_windows_write(tmp_path):
     path = tmp_path / "spec.toml"
     path.write_text('algo = "dqn"\n', encoding="utf-8-sig")
     assert path.read_bytes().startswith(b"\xef\xbb\xbf")
-    assert read_spec(path).algo == "dqn"
+    assert read_spec(path)[0].algo == "dqn"
 
 
 def test_none_in_a_file_is_none_but_where_it_is_a_word(tmp_path):
@@ -93,7 +93,7 @@ def test_none_in_a_file_is_none_but_where_it_is_a_word(tmp_path):
         'algo = "ddpg"\npreset = "none"\nnoise = "none"\n[env]\nid = "Pendulum-v1"\n'
         'mode = "none"\n[settings]\nmemory_limit = "none"\n[replay]\nmapped = "none"\n'
     )
-    assert read_spec(path).given == {
+    assert read_spec(path)[0].given == {
         "preset": "none",
         "noise": (),
         "env": "Pendulum-v1",
@@ -109,6 +109,7 @@ def test_none_in_a_file_is_none_but_where_it_is_a_word(tmp_path):
         ("algo = ", "is not a TOML file"),
         ("algo = 3", "algo must be a name"),
         ("[set]\ngamma = 0.9", r"settings are in the table \[settings\], not \[set\]"),
+        ('packages = "rlk-dqn"', "packages must be a table"),
         (b"\xff\xfe", "is not a TOML file"),
     ],
 )
@@ -152,3 +153,48 @@ def test_what_is_typed_wins_over_the_file(tmp_path):
     spec = over_file(make_spec("", {"n_envs": 3}), str(path))
     assert (spec.algo, dict(spec.given)) == ("dqn", {"n_envs": 3, "verbose": 0})
     assert over_file(spec, None) is spec
+
+
+WITH_PACKAGES = """
+algo = "dqn"
+storage = "ring-of-another"
+noise = ["epsilon-greedy", "shaky"]
+plugins = ["no:left-out", "watch-it:every=5", "replay"]
+
+[packages]
+dqn = "rlk-dqn"
+ring-of-another = "rlk-rings"
+shaky = "rlk-shaky"
+left-out = "rlk-left-out"
+watch-it = "rlk-watchers"
+replay = "rlk-replay"
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (
+            {},
+            r"has 'ring-of-another' and 'shaky' and 'watch-it', which are not installed\. "
+            r"Type: pip install rlk-rings rlk-shaky rlk-watchers$",
+        ),
+        (
+            {"storage": "replay", "noise": "none"},
+            r"has 'watch-it', which is .*install rlk-watchers$",
+        ),
+    ],
+)
+def test_what_is_not_installed_is_told_with_the_distributions_that_the_file_names(
+    tmp_path, given, says
+):
+    path = tmp_path / "spec.toml"
+    path.write_text(WITH_PACKAGES)
+    with pytest.raises(PlanError, match=says):
+        over_file(make_spec("", given), str(path))
+
+
+def test_no_file_needs_to_name_a_distribution(tmp_path):
+    path = tmp_path / "spec.toml"
+    path.write_text('algo = "dqn"\nplugins = ["watch-it"]\n')
+    assert over_file(make_spec("", {}), str(path)).plugins == ("watch-it",)

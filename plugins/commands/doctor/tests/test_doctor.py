@@ -133,6 +133,17 @@ def test_plugins_that_cannot_be_loaded_are_named_with_their_cause(install: Insta
     assert found["name 'replay'"].advice == "pip uninstall rlk-replay or rlk-twin"
 
 
+def test_a_plugin_for_a_newer_kernel_is_told_once_what_to_type(install: Install) -> None:
+    points = "[rlk.callbacks]\nearly = rlk_early_is_nowhere:component\n"
+    install("rlk-early", "0.2", points, "Requires-Dist: rlk-kernel>=99")
+    registries = Registries()
+    registries.discover()
+    (early,) = plugins.loadable(registries)
+    assert "'rlk_early_is_nowhere'. rlk-kernel is " in early.found
+    assert early.found.endswith(", not >=99. Type: pip install -U rlk-early.")
+    assert early.advice == "", "its authors can do nothing about it"
+
+
 @pytest.mark.parametrize("kind", ["environments", "serializers", "optimisers"])
 def test_an_implementation_that_cannot_be_imported_is_named_with_its_cause(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str

@@ -270,6 +270,16 @@ def test_an_operation_that_onnx_lacks_is_refused(agent_of, tmp_path):
     export(agent, tmp_path / "policy.pt2")
 
 
+def test_a_package_too_old_for_torch_is_named_with_what_to_type(agent_of, tmp_path, monkeypatch):
+    def of_a_newer_release(*_: Any, **__: Any) -> None:
+        importlib.import_module("onnxscript._framework_apis.torch_999")
+
+    monkeypatch.setattr(torch.onnx, "export", of_a_newer_release)
+    with pytest.raises(RlkError, match=r"old: .*torch_999'\nType: pip install -U onnx onnxscript$"):
+        export(agent_of("dqn", env=Shows(), **SMALL), tmp_path / "policy.onnx")
+    assert not list(tmp_path.iterdir())
+
+
 def test_what_would_act_otherwise_is_not_written_and_what_was_there_stays(agent_of, tmp_path):
     path = tmp_path / "policy.pt2"
     path.write_text("before")

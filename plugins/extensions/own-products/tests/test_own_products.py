@@ -176,3 +176,15 @@ def test_a_file_that_cannot_be_loaded_is_told(
     monkeypatch.setattr(native, "built", lambda *_, **__: nothing)
     with pytest.raises(Unbuilt, match=r"nothing\.so cannot be loaded"):
         native.operator.__wrapped__()
+
+
+def test_a_program_packed_without_the_sources_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX512")
+    monkeypatch.setattr(native, "PRODUCT", tmp_path / "product.cpp")
+    monkeypatch.setattr(native, "EAGER", tmp_path / "eager.cpp")
+    with pytest.raises(Unbuilt, match=r"^product\.cpp cannot be read: "):
+        native.operator.__wrapped__()
+    with pytest.raises(Unbuilt, match=r"^eager\.cpp cannot be read: "):
+        native.eager.__wrapped__()

@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 from rlk_mlp.activations import ACTIVATIONS
 from rlk_mlp.batched_layers import BatchedLayers
-from rlk_mlp.config import MlpConfig
+from rlk_mlp.config import LayersConfig, MlpConfig
 from rlk_mlp.network import Mlp
 
 

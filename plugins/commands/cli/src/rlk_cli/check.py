@@ -38,7 +38,10 @@ def check(names: tuple[str, ...]) -> None:
             click.secho(str(clash(name, rivals)), fg="red")
     click.echo(f"{len(entries)} checked, {faults} broken")
     if faults:
-        raise RlkError("some plugins are broken; uninstall them or tell their authors.")
+        raise RlkError(
+            "some plugins are broken. Where a line does not say what to type, uninstall the plugin "
+            "or tell its authors."
+        )
 
 
 def _defaults(entry: Entry) -> Iterator[str]:

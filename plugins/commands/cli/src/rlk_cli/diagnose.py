@@ -14,7 +14,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from rlk import protocols
-from rlk.errors import BrokenPlugin
+from rlk.errors import BrokenPlugin, described
 from rlk.registry.entry import Entry
 from rlk.registry.implementations import HOOKS
 from rlk.registry.kinds import misspelt
@@ -35,10 +35,10 @@ def problem(entry: Entry) -> str | None:
                 _check_source(entry.kind, factory, required)
         elif isinstance(factory, type):
             _check_methods(entry.kind, str(factory), required - protocols.members(factory))
+    except BrokenPlugin as error:
+        return str(error).removeprefix(f"{entry.title} is broken: ").removesuffix(".")
     except Exception as error:
-        cause = error.__cause__ or error
-        known = isinstance(cause, BrokenPlugin)
-        return str(cause) if known else f"{type(cause).__name__}: {cause}"
+        return described(error)
     return None
 
 

@@ -20,6 +20,7 @@ from rlk.registry.external import PASSED, is_place
 from rlk.registry.kernel import default_kernel
 from rlk.registry.kinds import SLOTS, is_group_slot
 from rlk.running.run_folder import check_unused, claim
+from rlk_cli.options import PACKAGES
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -117,7 +118,8 @@ def spec_toml(plan: dict[str, Any]) -> str:
     """The plan as SPEC.toml; a comment at the end names what a file cannot hold.
 
     A plugin that was active by default with its default settings is not listed, and is active again
-    where it is the default; a plugin that the user had left out is left out again.
+    where it is the default; a plugin that the user had left out is left out again. The table
+    `packages` names the distributions of all that is listed.
     """
     algorithm, *others = plan["components"]
     lost = [f"the plugin {made['name']} was an object" for made in others if _was_object(made)]
@@ -134,6 +136,7 @@ def spec_toml(plan: dict[str, Any]) -> str:
     lost += [f"env.{key} was None" for key, value in env.items() if value is None]
     head, env = ({k: v for k, v in top.items() if v is not None} for top in (head, env))
     kept = _portable({**head, "env": env, **{k: v for k, v in tables.items() if v}}, "", lost)
+    kept[PACKAGES] = {m["name"]: m["dist"] for m in (algorithm, *others) if m["version"]}
     return tomli_w.dumps(kept) + "".join(f"# {sentence}\n" for sentence in lost)
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 from click import Option
 
+from rlk.command_line import command_line
 from rlk.documents import MAX_TOML_CHARACTERS, parse_toml
 from rlk.errors import PlanError
 from rlk.files import looking_at
-from rlk.planning.parse import parse_setting
+from rlk.planning.parse import parse_plugin, parse_setting
+from rlk.planning.references import in_slots
 from rlk.planning.run_settings import RUN_KEYS
 from rlk.planning.spec import ENV_PREFIX, RunSpec, flatten, make_spec
 from rlk.registry.kernel import default_kernel
@@ -90,8 +92,18 @@ SHARED = (
 )
 
 
+#: The table of a SPEC.toml with the distribution of each component. Only an error reads it, for
+#: what is not installed here; a file may lack it.
+PACKAGES = "packages"
 #: The parts of a SPEC.toml besides settings, which planning checks.
-_KINDS = {"algo": str, "preset": str, "out": str, "plugins": list, "settings": dict}
+_KINDS = {
+    "algo": str,
+    "preset": str,
+    "out": str,
+    "plugins": list,
+    "settings": dict,
+    PACKAGES: dict,
+}
 _WORDS = {str: "a name", list: "a list of names", dict: "a table"}
 #: What the table `settings` is easily called.
 _NOT_SETTINGS = ("set", "setting", "hyperparams", "hyperparameters")
@@ -155,7 +167,8 @@ def over_file(spec: RunSpec, file: str | None) -> RunSpec:
 
     Raises:
         PlanError: if the file cannot be read or is not a SPEC.toml; for the name of an algorithm or
-            an environment in its place, with the option to type.
+            an environment in its place, with the option to type; for components that are not
+            installed, and whose distributions the file names.
     """
     if file is None:
         return spec
@@ -163,7 +176,22 @@ def over_file(spec: RunSpec, file: str | None) -> RunSpec:
     with looking_at(path, f"cannot read {file}", PlanError):
         if path.suffix != ".toml" and not path.exists():
             raise PlanError(f"cannot read {file}: there is no such file.{_option_for(file, spec)}")
-    return spec.over(read_spec(path))
+    lower, packages = read_spec(path)
+    whole = spec.over(lower)
+    _refuse_absent(whole, packages, path)
+    return whole
+
+
+def _refuse_absent(spec: RunSpec, packages: Mapping[str, str], path: Path) -> None:
+    """PlanError that names the distributions of all components that are asked for and absent."""
+    plugins = (parse_plugin(one)[0] for one in spec.plugins if isinstance(one, str))
+    asked = {spec.algo, *in_slots(spec.given), *plugins}
+    registries = default_kernel().registries
+    absent = [name for name in packages if name in asked and name not in registries]
+    if absent:
+        names, verb = " and ".join(map(repr, absent)), "is" if len(absent) == 1 else "are"
+        install = command_line(["pip", "install", *dict.fromkeys(packages[one] for one in absent)])
+        raise PlanError(f"{path} has {names}, which {verb} not installed. Type: {install}")
 
 
 def _option_for(text: str, spec: RunSpec) -> str:
@@ -178,8 +206,10 @@ def _option_for(text: str, spec: RunSpec) -> str:
     return f" Type: --env {text}"
 
 
-def read_spec(path: Path) -> RunSpec:
-    """A SPEC.toml as a RunSpec; `none` means what it means behind --set.
+def read_spec(path: Path) -> tuple[RunSpec, dict[str, str]]:
+    """A SPEC.toml as a RunSpec, and its distributions by the names of their components, if any.
+
+    `none` means what it means behind --set.
 
     Raises:
         PlanError: if the file cannot be read or is not a SPEC.toml.
@@ -198,10 +228,11 @@ def read_spec(path: Path) -> RunSpec:
         items = value if isinstance(value, list) else []
         if not isinstance(value, kind) or not all(isinstance(item, str) for item in items):
             raise PlanError(f"{path}: {key} must be {_WORDS[kind]}, got {value!r:.80}.")
+    packages = {name: str(dist) for name, dist in found.pop(PACKAGES, {}).items()}
     algo = found.pop("algo", "")
     found |= found.pop("settings", {})
     given = {key: _without_none(key, value) for key, value in flatten(found).items()}
-    return make_spec(algo, given, origin=str(path), is_flat=True)
+    return make_spec(algo, given, origin=str(path), is_flat=True), packages
 
 
 def _without_none(key: str, value: Any) -> Any:

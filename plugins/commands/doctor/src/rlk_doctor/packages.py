@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from importlib.metadata import Distribution, PackageNotFoundError, distribution, distributions
+from importlib.metadata import Distribution, distributions
 
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import InvalidRequirement
 from packaging.utils import canonicalize_name
 
+from rlk.registry.requirements import cause, lacking, needs
 from rlk_doctor.finding import Finding
 
 #: Extras for developers of a package, not for its users.
@@ -43,9 +44,9 @@ def requirements() -> Iterator[Finding]:
     """Distributions that lack a requirement."""
     for name, dist in ours().items():
         try:
-            lacks = [one for need in _needs(dist, "") for one in lacking(need)]
+            lacks = [one for need in needs(dist) for one in lacking(need)]
         except InvalidRequirement as error:
-            found = f"its metadata is damaged: {_cause(error)}"
+            found = f"its metadata is damaged: {cause(error)}"
             yield Finding(name, found, "broken", _authors(name))
             continue
         if lacks:
@@ -58,12 +59,12 @@ def extras() -> Iterator[Finding]:
     for name, dist in ours().items():
         for extra in dist.metadata.get_all("Provides-Extra") or []:
             try:
-                needs = [one for one in _needs(dist, extra) if not one.name.startswith("rlk")]
+                added = [one for one in needs(dist, extra) if not one.name.startswith("rlk")]
             except InvalidRequirement:
                 break  # `requirements` has a line about it
-            if extra in OF_DEVELOPERS or not needs:
+            if extra in OF_DEVELOPERS or not added:
                 continue  # an extra that only names another extra of rlk is listed there
-            lacks = [one for need in needs for one in lacking(need)]
+            lacks = [one for need in added for one in lacking(need)]
             if lacks:
                 typed = f'pip install "{name}[{extra}]"'
                 yield Finding(f"{name}[{extra}]", f"{'; '.join(lacks)}.", "missing", typed)
@@ -73,33 +74,5 @@ def extras() -> Iterator[Finding]:
         yield Finding("extras", ", ".join(there))
 
 
-def _cause(error: InvalidRequirement) -> str:
-    return " ".join(str(error).split())
-
-
 def _authors(name: str) -> str:
     return f"pip uninstall {name}, or tell its authors"
-
-
-def lacking(need: Requirement) -> list[str]:
-    """The missing parts of a requirement and of the extras that it names."""
-    try:
-        dist = distribution(need.name)
-    except PackageNotFoundError:
-        return [f"{need.name} is not installed"]
-    if not need.specifier.contains(dist.version, prereleases=True):
-        return [f"{need.name} is {dist.version}, not {need.specifier}"]
-    try:
-        needs = [one for extra in sorted(need.extras) for one in _needs(dist, extra)]
-    except InvalidRequirement as error:
-        return [f"the metadata of {need.name} is damaged: {_cause(error)}"]
-    return [lack for one in needs for lack in lacking(one)]
-
-
-def _needs(dist: Distribution, extra: str) -> Iterator[Requirement]:
-    """The requirements that an extra adds to a distribution on this machine; "" if none."""
-    for need in map(Requirement, dist.requires or []):
-        always = need.marker is None or need.marker.evaluate({"extra": ""})
-        with_it = need.marker is None or need.marker.evaluate({"extra": extra})
-        if with_it and (not extra or not always):
-            yield need

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlk.registry.registry import clash
+from rlk.registry.requirements import unmet
 from rlk_cli import check, diagnose
 from rlk_doctor import machine
 from rlk_doctor.finding import Finding
@@ -29,7 +30,8 @@ def _faults(registries: Registries) -> Iterator[Finding]:
     for entry in registries.every_entry():
         problem = check.import_fault(entry) if can_import else diagnose.problem(entry)
         if problem:
-            advice = f"pip uninstall {entry.dist}, or tell its authors"
+            # What it requires and is not there has a line that says what to type.
+            advice = "" if unmet(entry.dist) else f"pip uninstall {entry.dist}, or tell its authors"
             yield Finding(entry.title, f"{problem.rstrip('.')}.", "broken", advice)
     for name, rivals in diagnose.clashes(registries).items():
         dists = sorted({entry.dist for entry in rivals})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from rlk.running.run import Run
 from rlk.spaces import map_observation
 from rlk_export.comparison import check
 from rlk_export.formats import FORMATS, Format
-from rlk_export.out_file import check_out
+from rlk_export.out_file import PACKAGES, check_out
 from rlk_export.program import acting_module
 from rlk_export.signature import Signature, metadata, signature_of
 from rlk_export.tracing import example_of, first_line, traced
@@ -98,6 +99,8 @@ def _write(
             runs, evaluator = kind.read(file.read(), signature)
         except OSError:
             raise
+        except ModuleNotFoundError as error:  # an old package lacks what torch imports
+            raise RlkError(_too_old(path, error)) from error
         except Exception as error:
             raise RlkError(_unwritable(acting.run, path, error)) from error
         try:
@@ -111,6 +114,14 @@ def _unwritable(run: Run, path: Path, error: Exception) -> str:
     return (
         f"{path} was not written: {run.plan.title} has an operation that a {path.suffix} cannot "
         f"hold: {first_line(error)}\nTry the other format, or another layer."
+    )
+
+
+def _too_old(path: Path, error: ModuleNotFoundError) -> str:
+    return (
+        f"{path} was not written: a package that torch {version('torch')} needs for a "
+        f"{path.suffix} is missing or too old: {first_line(error)}\n"
+        f"Type: pip install -U {' '.join(PACKAGES[path.suffix]) or 'torch'}"
     )
 
 

@@ -104,8 +104,15 @@ def eager() -> Callable[[bool], bool]:
 
 
 def version(source: Path = PRODUCT) -> str:
-    """An identity that distinguishes the kernels of this source from those of another."""
-    return hashlib.sha256(source.read_bytes() + HEADER.read_bytes()).hexdigest()[:16]
+    """An identity that distinguishes the kernels of this source from those of another.
+
+    Raises:
+        Unbuilt: if it cannot be read, as in a program that was packed without its C++ sources.
+    """
+    try:
+        return hashlib.sha256(source.read_bytes() + HEADER.read_bytes()).hexdigest()[:16]
+    except OSError as error:
+        raise Unbuilt(f"{source.name} cannot be read: {error}") from error
 
 
 def _operators(source: Path, schemas: Mapping[str, Callable[..., Tensor]]) -> Any:
@@ -131,7 +138,8 @@ def _library_of(source: Path, *options: str) -> Path:
     """The shared library of a source, which is built if necessary.
 
     Raises:
-        Unbuilt: with the message of the compiler, or if this processor cannot execute it.
+        Unbuilt: with the message of the compiler, or if the source cannot be read, or this
+            processor cannot execute it.
     """
     if torch.backends.cpu.get_cpu_capability() != "AVX512":
         raise Unbuilt("own-products needs AVX-512, which this processor does not have")
