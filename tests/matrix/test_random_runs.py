@@ -51,7 +51,7 @@ def in_file(plan: Plan) -> Any:
 def from_file(plan: Plan, file: Path) -> Any:
     """The settings of the same run, made again by `rlk run SPEC.toml`."""
     file.write_text(spec_toml(as_json(plan)))
-    return in_file(resolve(plan.kernel, read_spec(file)))
+    return in_file(resolve(plan.kernel, read_spec(file)[0]))
 
 
 def outcome(run: RandomRun, folder: Path) -> str:

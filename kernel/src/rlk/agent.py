@@ -191,10 +191,7 @@ class Agent:
         put_parameters(self.run, values, exact_match=exact_match)
 
     def save(self, path: Place) -> Path:
-        """Write the model; return its path with the suffix (`.zip`).
-
-        RlkError if that fails, or a program replaced a parameter of the policy.
-        """
+        """Write the model; return its path with the suffix (`.zip`). RlkError if that fails."""
         return saved_files.save_as_asked(self.run, Path(path))
 
     def save_checkpoint(self, path: Place, *, replay: bool = True) -> Path:

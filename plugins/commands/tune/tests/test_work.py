@@ -82,7 +82,10 @@ class Deadly(DiscreteMatch):
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no process gets SIGKILL")
-def test_a_trial_whose_process_is_killed_is_repeated(rlk_typed: Terminal, typed: list[Any]) -> None:
+def test_a_trial_whose_process_is_killed_is_repeated(
+    rlk_typed: Terminal, typed: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)  # a pipe has room for all
     Path("deadly.py").write_text(DEADLY)
     typed[typed.index("--env") + 1] = f"{Path.cwd()}/deadly.py:Deadly"
     ended = rlk_typed(*typed, "--out", "mine", "--jobs", 2)
