@@ -57,8 +57,8 @@ def with_mask(observation_space: Space, action_space: Space) -> spaces.Dict:
     if KEY in parts:
         raise PlanError(
             f"{TITLE} puts the mask of an observation under the key {KEY!r}, but the environment's "
-            "observations have one already. If it is the mask, use --plugin no:action-masks; else "
-            "give it another name."
+            "observations have that key already. If it is the mask, use --plugin no:action-masks; "
+            "else give the environment's key another name."
         )
     return spaces.Dict({**parts, KEY: spaces.MultiBinary(sum(options(action_space)))})
 
