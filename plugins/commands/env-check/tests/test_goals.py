@@ -18,7 +18,7 @@ def found(env: Any, level: str, **settings: Any) -> list[str]:
 
 class Goals(BitFlippingEnv):
     def __init__(self, compute: Any) -> None:
-        super().__init__(n_bits=3)
+        super().__init__(n_bits=5)
         self.compute = compute
 
     def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
@@ -40,15 +40,76 @@ def test_rewards_of_goals_are_compared(compute: Any, level: str, message: str) -
     assert re.search(message, text)
 
 
-def test_several_goals_come_with_infos_as_hindsight_gives_them() -> None:
-    class Weighs(Goals):
-        def step(self, action: Any) -> Any:
-            *rest, info = super().step(action)
-            return *rest, {**info, "weight": 1.0, "path": [[1], [2, 3]], "name": "first"}
+class Costly(Goals):
+    """Its rewards may read infos, of which the cost is 0 in the first step of an episode."""
 
-    env = Weighs(
-        lambda real, achieved, desired, info: real(achieved, desired, info) * info["weight"]
+    def step(self, action: Any) -> Any:
+        observation, _, *ends, info = super().step(action)
+        info |= {"weight": 2.0, "cost": self.current_step - 1, "path": [[1], [2, 3]]}
+        pair = observation["achieved_goal"], observation["desired_goal"]
+        return observation, self.compute_reward(*pair, info), *ends, info
+
+
+@pytest.mark.parametrize(
+    ("read", "keys"),
+    [
+        (lambda info: info["weight"], ["weight"]),
+        (lambda info: info.get("cost", 0.0), ["cost"]),
+        (lambda info: "weight" in info, ["weight"]),
+        (lambda info: sum(info.get(key, 0.0) for key in ("weight", "cost")), ["cost", "weight"]),
+    ],
+)
+def test_infos_that_a_reward_reads_must_be_named_for_hindsight(read: Any, keys: list[str]) -> None:
+    env = Costly(lambda real, achieved, desired, info: real(achieved, desired, info) - read(info))
+    (text,) = found(env, "warning")
+    assert re.search(r"compute_reward\(\) reads infos.*info_keys=" + re.escape(str(keys)), text)
+    assert found(env, "error") == []
+
+
+@pytest.mark.parametrize("read", [lambda info: info["path"], lambda info: info.get("path", [])])
+def test_a_reward_that_reads_what_hindsight_cannot_keep_is_an_error(read: Any) -> None:
+    env = Costly(
+        lambda real, achieved, desired, info: real(achieved, desired, info) - len(read(info))
     )
+    (text,) = found(env, "error")
+    assert re.search(r"compute_reward\(\) .*without the infos that are not numbers", text)
+
+
+class Ends(BitFlippingEnv):
+    """Has a compute_terminated that depends on the info alone."""
+
+    def __init__(self, ends: Any) -> None:
+        super().__init__(n_bits=3)
+        self.ends = ends
+
+    def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
+        return np.where(np.equal(achieved_goal, desired_goal).all(-1), 0.0, -1.0)
+
+    def compute_terminated(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
+        return self.ends(info)
+
+
+def raises(error: Exception) -> Any:
+    raise error
+
+
+@pytest.mark.parametrize(
+    ("ends", "level", "message"),
+    [
+        (lambda info: 1 / 0, "error", "compute_terminated.. raised ZeroDivision.*It is optional"),
+        (lambda info: None, "error", "compute_terminated.. gives None, which is no bool"),
+        (lambda info: info["is_success"], "warning", r"compute_terminated.*\['is_success'\]"),
+    ],
+)
+def test_the_end_under_a_goal_is_asked_for_as_hindsight_asks(
+    ends: Any, level: str, message: str
+) -> None:
+    (text,) = found(Ends(ends), level)
+    assert re.search(message, text)
+
+
+def test_an_end_under_a_goal_that_is_only_declared_counts_as_none() -> None:
+    env = Ends(lambda info: raises(NotImplementedError()))
     assert found(env, "error") == [] and found(env, "warning") == []
 
 

@@ -71,6 +71,7 @@ def test_where_there_is_no_mask_there_is_none_to_take_out(space):
         np.array([1, 0, 1], np.int8),
         [True, False, True],
         (1, 0, 1),
+        np.array([1.0, 0.0, 1.0]),
         np.array([True, True, False, False, True, True])[::2],
     ],
 )
@@ -97,7 +98,8 @@ def test_the_rows_of_a_table_stand_one_after_the_other():
     [
         ([True, True], "returned 2 numbers, but Discrete.3. has 3 options"),
         ([True] * 4, "returned 4 numbers"),
-        ([0.0, 1.0, 1.0], "float64 .*not booleans"),
+        ([0.5, 1.0, 1.0], "float64 .*not booleans"),
+        ([np.nan, 1.0, 1.0], "float64 .*not booleans"),
         ([0, 2, 1], "int64 .*not booleans"),
         (None, "not booleans"),
         ([False] * 3, "allows no action, and the episode has not ended"),
@@ -106,6 +108,14 @@ def test_the_rows_of_a_table_stand_one_after_the_other():
 def test_what_is_no_mask_is_refused(given, message):
     with pytest.raises(ValueError, match=message):
         mask_check(spaces.Discrete(3))(given)
+
+
+@pytest.mark.parametrize("whole", [list, np.array])
+def test_one_array_for_each_choice_is_refused_and_the_layout_is_told(whole):
+    given = [whole([True, False]), whole([True, True, False])]
+    layout = r"not one array of booleans.*for MultiDiscrete .*one choice after the other"
+    with pytest.raises(ValueError, match=r"^action_masks\(\) returned .*" + layout):
+        mask_check(spaces.MultiDiscrete([2, 3]))(given)
 
 
 @pytest.mark.parametrize(

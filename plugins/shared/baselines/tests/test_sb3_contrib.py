@@ -126,6 +126,8 @@ def test_the_methods_of_a_masked_policy_take_observations_and_masks() -> None:
     np.testing.assert_allclose(one.detach(), masks, atol=1e-6)
     with pytest.raises(ValueError, match=r"\[2, 5\] here, got \[5\]"):
         policy.get_distribution(obs, action_masks=masks[0])
+    with pytest.raises(Refused, match=r"argument action_masks is float64 \[\[0.5.*not booleans"):
+        model.predict(np.array([3, 1]), action_masks=np.full((2, 5), 0.5))
 
 
 def test_a_vector_in_wrappers_is_asked_for_its_masks() -> None:

@@ -76,6 +76,29 @@ def test_hindsight_and_masks_are_left_out_as_a_program_does_it() -> None:
         assert "--" not in text and text.endswith("se PPO instead of MaskablePPO.")
 
 
+def test_a_key_where_the_mask_belongs_is_renamed_by_a_wrapper() -> None:
+    class Masked(Still):
+        def action_masks(self) -> Any:
+            return [True, False]
+
+        def reset(self, **_: Any) -> Any:
+            return self.observation_space.sample(), {}
+
+        def step(self, action: Any) -> Any:
+            return self.observation_space.sample(), 0.0, False, True, {}
+
+    space = spaces.Dict(a=VECTOR, action_mask=spaces.MultiBinary(2))
+    env = Masked(space, spaces.Discrete(2))
+    text = refusal(MaskablePPO, "MultiInputPolicy", env)
+    assert "--" not in text and "key another name" in text and "TransformObservation" in text
+    renamed = spaces.Dict(a=VECTOR, allowed=spaces.MultiBinary(2))
+    wrapped = gymnasium.wrappers.TransformObservation(
+        env, lambda seen: {"a": seen["a"], "allowed": seen["action_mask"]}, renamed
+    )
+    model = MaskablePPO("MultiInputPolicy", wrapped, n_steps=4, batch_size=4)
+    assert model.learn(4).num_timesteps == 4
+
+
 def test_a_setting_is_written_as_a_keyword_argument() -> None:
     text = refusal(PPO, "MlpPolicy", "CartPole-v1", n_steps=1, batch_size=1)
     assert text.endswith("Use a larger n_steps, or normalize_advantage=False.")

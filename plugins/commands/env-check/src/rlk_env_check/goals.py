@@ -1,8 +1,8 @@
-"""Goal environments: checks that the reward is a function of goals, as hindsight needs it."""
+"""Goal environments: checks that rewards and ends depend only on what hindsight passes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import gymnasium as gym
@@ -52,7 +52,7 @@ def findings(env: gym.Env[Any, Any], steps: int) -> Iterator[Finding]:
 
 def _compute_reward(env: gym.Env[Any, Any], steps: int) -> Iterator[Finding]:
     """Findings in the steps of one episode, of which only the last may give a reward."""
-    compute = env.get_wrapper_attr("compute_reward")
+    compute, keys = env.get_wrapper_attr("compute_reward"), set[str]()
     called("reset", env.reset, seed=SEED)
     for number in range(steps):
         action = called(actions.METHOD, actions.sampled, env)
@@ -69,18 +69,90 @@ def _compute_reward(env: gym.Env[Any, Any], steps: int) -> Iterator[Finding]:
                 f"{reward}. They must be the same number."
             )
             return
+        needed = _infos_needed(compute, pair, info, float(found))
+        if needed is None:
+            yield _needs_other_infos("compute_reward")
+            return
+        keys |= needed.keys()
         if number == 0:
-            yield from _batch(compute, pair, info, float(found))
+            yield from _batch(compute, pair, needed, float(found))
+            yield from _compute_terminated(env, pair, info)
         if terminated or truncated:
             break
+    if keys:
+        yield _needs_info_keys("compute_reward", keys)
     if "is_success" not in info:
         yield note("infos have no is_success: no success rate is reported.")
 
 
-def _batch(compute: Any, pair: Any, info: Any, found: float) -> Iterator[Finding]:
+def _compute_terminated(env: gym.Env[Any, Any], pair: Any, info: Any) -> Iterator[Finding]:
+    """Findings about `compute_terminated`, which an environment need not have."""
+    name = "compute_terminated"
+    if not env.has_wrapper_attr(name):
+        return
+    compute = env.get_wrapper_attr(name)
+    try:
+        found = compute(*pair, info)
+    except NotImplementedError:
+        return  # only declared, as by the base class of Gymnasium-Robotics
+    except Exception as problem:
+        wrong = f"raised {type(problem).__name__}: {problem}"
+    else:
+        wrong = "" if _is_number(found) else f"gives {found!r:.60}, which is no bool"
+    if wrong:
+        yield error(
+            f"{name}() {wrong}. It is optional: remove it, or let it return whether the episode "
+            "ends there."
+        )
+        return
+    needed = _infos_needed(compute, pair, info, float(found))
+    if needed is None:
+        yield _needs_other_infos(name)
+    elif needed:
+        yield _needs_info_keys(name, needed)
+
+
+def _infos_needed(compute: Any, pair: Any, info: Any, expected: float) -> dict[str, Any] | None:
+    """The numbers in an info without which a method does not give what it gives with all infos.
+
+    None if it does not give that with all numbers either.
+    """
+
+    def same_with(infos: dict[str, Any]) -> bool:
+        try:
+            return bool(np.isclose(float(compute(*pair, infos)), expected))
+        except Exception:
+            return False
+
+    if same_with({}):
+        return {}
+    numbers = {key: value for key, value in info.items() if _is_number(value)}
+    if not same_with(numbers):
+        return None
+    without = {key: {k: v for k, v in numbers.items() if k != key} for key in numbers}
+    needed = {key: numbers[key] for key in numbers if not same_with(without[key])}
+    return needed if same_with(needed) else numbers
+
+
+def _needs_info_keys(name: str, keys: Iterable[str]) -> Finding:
+    return warning(
+        f"{name}() reads infos, which hindsight passes only if they are named: set "
+        f"info_keys={sorted(keys)} of hindsight-replay, or of HER."
+    )
+
+
+def _needs_other_infos(name: str) -> Finding:
+    return error(
+        f"{name}() gives something else, or raises an exception, without the infos that are not "
+        "numbers, and hindsight keeps only numbers. Let it depend on the goals and on infos that "
+        "are numbers."
+    )
+
+
+def _batch(compute: Any, pair: Any, needed: dict[str, Any], found: float) -> Iterator[Finding]:
     """Whether several pairs of goals at once have the reward of each, as hindsight gives them."""
     rows = [np.stack([goal] * _ROWS) for goal in pair]
-    infos = {key: np.array([value] * _ROWS) for key, value in info.items() if _is_number(value)}
+    infos = {key: np.array([value] * _ROWS) for key, value in needed.items()}
     try:
         together = np.asarray(compute(*rows, infos))
         if together.shape == (_ROWS,) and np.allclose(together, found):

@@ -23,6 +23,10 @@ KEY = "action_mask"
 #: The key of an observation that is not a dict, beside its mask.
 OBSERVATION = "observation"
 _BOOL = np.dtype(np.bool_)
+_LAYOUT = (
+    "A mask is bool [n] for Discrete; for MultiDiscrete the options of all choices, one choice "
+    "after the other; for MultiBinary off and on of every switch."
+)
 
 
 def options(action_space: Space) -> list[int]:
@@ -53,8 +57,8 @@ def with_mask(observation_space: Space, action_space: Space) -> spaces.Dict:
     if KEY in parts:
         raise PlanError(
             f"{TITLE} puts the mask of an observation under the key {KEY!r}, but the environment's "
-            "observations have one already. If it is the mask, use --plugin no:action-masks; else "
-            "give it another name."
+            "observations have that key already. If it is the mask, use --plugin no:action-masks; "
+            "else give the environment's key another name."
         )
     return spaces.Dict({**parts, KEY: spaces.MultiBinary(sum(options(action_space)))})
 
@@ -77,6 +81,28 @@ def observation_with_mask(observation: Any, mask: Array) -> dict[str, Any]:
     return {OBSERVATION: observation, KEY: mask}
 
 
+def as_booleans(given: Any, subject: str) -> Array:
+    """Masks in any form as an array of booleans.
+
+    Args:
+        given: booleans, or the numbers 0 and 1 (integers or floats), as an array or nested lists.
+        subject: how an error begins, such as "action_masks() returned".
+
+    Raises:
+        ValueError: for other values, and for rows of different lengths.
+    """
+    try:
+        array = np.asarray(given)
+    except ValueError as error:
+        text = f"{subject} {given!r:.60}, which is not one array of booleans. {_LAYOUT}"
+        raise ValueError(text) from error
+    is_number = array.dtype.kind in "iuf"
+    if array.dtype != _BOOL and not (is_number and ((array == 0) | (array == 1)).all()):
+        found = f"{array.dtype} {array.tolist()!r:.60}"
+        raise ValueError(f"{subject} {found}, not booleans. {_LAYOUT}")
+    return array.astype(np.bool_)
+
+
 def mask_check(action_space: Space) -> Callable[..., Array]:
     """A function that checks the result of `action_masks()` and returns it as int8 [M], a copy.
 
@@ -90,7 +116,7 @@ def mask_check(action_space: Space) -> Callable[..., Array]:
     def checked(given: Any, may_be_empty: bool = False) -> Array:
         mask = given
         if type(mask) is not np.ndarray or mask.dtype is not _BOOL:
-            mask = _as_bool(given)
+            mask = as_booleans(given, "action_masks() returned")
         if mask.size != size:
             raise ValueError(
                 f"action_masks() returned {mask.size} numbers, but {describe(action_space)} has "
@@ -123,24 +149,6 @@ def empty_mask_check(action_space: Space) -> Callable[[Any], None]:
             raise ValueError(_nothing_left(f"{KEY!r} (row {row})", number, len(each)))
 
     return check
-
-
-_LAYOUT = (
-    "It must be bool [n] for Discrete; for MultiDiscrete the options of all choices, one choice "
-    "after the other; for MultiBinary off and on of every switch."
-)
-
-
-def _as_bool(given: Any) -> Array:
-    """A list of booleans, or of the integers 0 and 1, as an array of booleans."""
-    array = np.asarray(given)
-    is_binary = array.dtype == np.bool_ or (
-        array.dtype.kind in "iu" and bool(((array == 0) | (array == 1)).all())
-    )
-    if not is_binary:
-        found = f"{array.dtype} {array.tolist()!r:.60}"
-        raise ValueError(f"action_masks() returned {found}, not booleans. {_LAYOUT}")
-    return array.astype(np.bool_)
 
 
 def _nothing_left(whose: str, number: int, choices: int) -> str:

@@ -46,6 +46,12 @@ def as_written(text: str) -> str:
         text,
     )
     text = text.replace("--plugin no:hindsight-replay", without)
+    text = text.replace(
+        "If it is the mask, use --plugin no:action-masks; else give the environment's key another "
+        "name.",
+        "MaskablePPO takes masks from action_masks(). Give the environment's key another name, or "
+        "leave it out, with gymnasium.wrappers.TransformObservation or a wrapper of your own.",
+    )
     return re.sub("(l|L)eave out --plugin action-masking", _without_masks, text)
 
 

@@ -11,7 +11,13 @@ from torch import Tensor
 
 from rlk import spaces
 from rlk.records import Array
-from rlk_action_masking.masks import KEY, observation_with_mask, options, without_mask
+from rlk_action_masking.masks import (
+    KEY,
+    as_booleans,
+    observation_with_mask,
+    options,
+    without_mask,
+)
 from rlk_baselines.common.base_class import Callback
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.action_distribution import ActionDistribution
@@ -170,14 +176,17 @@ class MaskablePPO(PPO):
         """The masks for a batch of `size` observations, int8 [B, M]; `action_masks` as above.
 
         Raises:
-            Refused: for masks of another shape.
+            Refused: for masks of another shape, or with other values than zeros and ones.
         """
         shape = size, sum(options(self.action_space))
         if action_masks is None:
             return np.ones(shape, np.int8)
-        given: Array = np.asarray(action_masks, np.int8)
+        try:
+            given = as_booleans(action_masks, "the argument action_masks is")
+        except ValueError as error:
+            raise Refused(str(error)) from error
         if given.size != size * shape[1]:
             raise Refused(
                 f"action_masks must have the shape {list(shape)} here, got {list(given.shape)}."
             )
-        return given.reshape(shape)
+        return given.reshape(shape).astype(np.int8)
