@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.nn.utils import parametrizations
 
 from rlk_diag_gaussian.distribution import GaussianHead
 from rlk_gsde.config import GSDEConfig
@@ -110,4 +111,19 @@ class Doubled(Linear):
 )
 def test_what_is_not_known_stays_in_torch(module):
     with pytest.raises(StaysInTorch):
+        forward_of(module)
+
+
+@pytest.mark.parametrize(
+    ("module", "part"),
+    [
+        (layers([5, 4]), "layers.1"),
+        (Head(layers([5]), GaussianHead(5, 3, -0.5)), "out.mean"),
+        (NoiseHead(6, 2, GSDEConfig()), "mean"),
+    ],
+    ids=["layers", "Gaussian head", "noise head"],
+)
+def test_weights_that_torch_computes_from_others_stay_in_torch(module, part):
+    parametrizations.weight_norm(module.get_submodule(part))
+    with pytest.raises(StaysInTorch, match="computed from other parameters"):
         forward_of(module)

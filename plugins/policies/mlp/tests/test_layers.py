@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import math
 
 import pytest
 import torch
 from torch.nn import functional as F
+from torch.nn.utils import parametrizations, prune
+from torch.nn.utils import spectral_norm as spectral_norm_by_a_hook
 
 from rlk_mlp.batched_layers import BatchedLayers
 from rlk_mlp.config import MlpConfig
@@ -37,6 +40,58 @@ def test_weights_that_are_assigned_take_the_place_of_those_before(layers):
     state = {"layers.0.weight": torch.zeros(2, 3), "layers.0.bias": torch.full((3,), 2.0)}
     made.load_state_dict(state, assign=True)
     assert made(x)[0].tolist() == pytest.approx([math.tanh(2.0)] * 3)
+
+
+def pruned(layer):
+    prune.l1_unstructured(layer, "weight", 0.5)
+
+
+@pytest.mark.parametrize(
+    "change", [parametrizations.spectral_norm, spectral_norm_by_a_hook, pruned]
+)
+def test_a_weight_that_torch_computes_from_another_has_its_effect_and_passes_gradients_on(
+    layers, change
+):
+    made, x = layers(3, [5, 4]), torch.randn(6, 3)
+    before = made(x).detach()
+    change(made.layers[1])
+    for _ in range(2):  # a weight computed only once has no graph left for the second gradient
+        made(x).sum().backward()
+    assert all(parameter.grad is not None for parameter in made.parameters())
+    made.eval()  # spectral norm computes the same weight again
+    first, second = made.layers
+    found = made(x)
+    assert torch.allclose(found, torch.tanh(second(torch.tanh(first(x)))))
+    assert not torch.allclose(found, before)
+
+
+@pytest.mark.parametrize(
+    "register",
+    [
+        "register_forward_pre_hook",
+        "register_forward_hook",
+        "register_full_backward_pre_hook",
+        "register_full_backward_hook",
+    ],
+)
+def test_a_hook_of_a_layer_is_called_until_it_is_removed(layers, register):
+    made = layers(3, [5, 4])
+    copied, calls = copy.deepcopy(made), []
+    handle = getattr(copied.layers[1], register)(lambda *_: calls.append(1))
+    x = torch.randn(6, 3)
+    for each in (copied, made):
+        each(x).sum().backward()
+    assert len(calls) == 1
+    handle.remove()
+    copied(x).sum().backward()
+    assert len(calls) == 1
+
+
+def test_a_hook_may_keep_the_output_of_a_layer_before_its_activation(layers):
+    made, kept = layers(3, [5]), []
+    made.layers[0].register_forward_hook(lambda _, given, output: kept.append(output))
+    found = made(torch.randn(6, 3))
+    assert torch.equal(torch.tanh(kept[0]), found)
 
 
 def test_layers_follow_one_another(layers):

@@ -206,8 +206,16 @@ def _unchanged(x: Array) -> Array:
 
 
 def _arrays(layer: Any) -> tuple[Array, Array]:
-    """Weight [inputs, outputs] and bias of a linear layer, sharing their memory."""
-    return layer.weight.detach().numpy(), layer.bias.detach().numpy()
+    """Weight [inputs, outputs] and bias of a linear layer, sharing their memory.
+
+    Raises:
+        StaysInTorch: if torch computes one of them from other parameters (`parametrize`): each
+            reading of it is new memory, which follows no update.
+    """
+    weight, bias = layer.weight, layer.bias
+    if not (isinstance(weight, nn.Parameter) and isinstance(bias, nn.Parameter)):
+        raise StaysInTorch("weights that are computed from other parameters")
+    return weight.detach().numpy(), bias.detach().numpy()
 
 
 _FORWARDS: dict[type, Callable[[Any], Forward]] = {
