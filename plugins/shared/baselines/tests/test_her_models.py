@@ -222,7 +222,7 @@ def test_one_of_gymnasiums_interface_has_gyms() -> None:
 
 
 def test_an_error_of_a_reward_says_what_to_pass() -> None:
-    with pytest.raises(RlkError, match=r"info_keys=\['KEY'\] of hindsight-replay, or of HER"):
+    with pytest.raises(RlkError, match=r"info_keys=\['KEY'\] of hindsight-replay, HER or HerR"):
         HER("MlpPolicy", Strange(4, max_steps=4), DQN, **OFF).learn(40)
 
 

@@ -103,7 +103,8 @@ class Judge:
                 raise RlkError(
                     f"the environment's {self._name} fails for one pair of goals and the info "
                     f"{its}: {described(error)}. {self._advice}. If it reads infos, name "
-                    "them by the setting info_keys=['KEY'] of hindsight-replay, or of HER."
+                    "them by the setting info_keys=['KEY'] of hindsight-replay, HER or "
+                    "HerReplayBuffer."
                 ) from error
             if value.size != 1:
                 raise RlkError(
