@@ -14,7 +14,7 @@ from rlk_baselines import HER
 from rlk_baselines.sb3 import DDPG, DQN, SAC, TD3, HerReplayBuffer
 from rlk_baselines.sb3.common.buffers import DictReplayBuffer, ReplayBuffer
 from rlk_baselines.sb3.common.envs import BitFlippingEnv
-from rlk_baselines.sb3.common.vec_env import DummyVecEnv, VecMonitor
+from rlk_baselines.sb3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecMonitor
 from rlk_baselines.sb3.her import GoalSelectionStrategy
 from rlk_baselines.sb3.her.goal_selection_strategy import KEY_TO_GOAL_STRATEGY
 
@@ -79,6 +79,40 @@ def test_rewards_may_depend_on_the_infos_of_the_transitions(tmp_path: Path) -> N
     assert settings(loaded).info_keys == ["price"]
     with pytest.raises(RlkError, match=r"compute_reward fails .* 'price'"):
         by_hindsight(DQN, env, replay_buffer_kwargs={"copy_info_dict": False}).learn(40)
+
+
+def in_workers(env_fns: Any) -> Any:
+    return SubprocVecEnv(env_fns, start_method="fork")
+
+
+class MayBePriced(Priced):
+    """Its reward reads the number only if it is there."""
+
+    def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
+        if isinstance(info, dict):
+            info = {"price": info.get("price", 7.0)}
+        return super().compute_reward(achieved_goal, desired_goal, info)
+
+
+@pytest.mark.parametrize(
+    "vector", [DummyVecEnv, in_workers, lambda env_fns: VecMonitor(in_workers(env_fns))]
+)
+@pytest.mark.parametrize("env", [Priced, MayBePriced])
+def test_infos_are_found_in_any_vector_even_if_they_are_read_by_get(vector: Any, env: Any) -> None:
+    venv = vector([lambda: env(n_bits=4)] * 2)
+    model = by_hindsight(DQN, venv, replay_buffer_kwargs={"copy_info_dict": True}).learn(40)
+    assert settings(model).info_keys == ["price"]
+    assert set(model.replay_buffer.sample(64).rewards.ravel().tolist()) == {-0.5, -1.5}
+    venv.close()
+
+
+def test_infos_may_be_named_too() -> None:
+    for keys, rewards in ((("price",), {-0.5, -1.5}), ([], {-0.5, -1.5, -7.0, -8.0})):
+        keywords = {"copy_info_dict": True, "info_keys": keys, "n_sampled_goal": 20}
+        model = by_hindsight(DQN, MayBePriced(n_bits=4), replay_buffer_kwargs=keywords).learn(40)
+        assert settings(model).info_keys == list(keys)
+        found = set(model.replay_buffer.sample(200).rewards.ravel().tolist())
+        assert found <= rewards and ({-7.0, -8.0} & rewards <= found)
 
 
 def test_what_hindsight_does_not_have_says_so() -> None:

@@ -117,6 +117,18 @@ def test_infos_that_are_kept_are_those_of_the_step_also_at_an_end(mode):
     assert ended > 4
 
 
+@pytest.mark.parametrize("value", [np.ones(2), "far"])
+def test_an_info_that_is_no_number_is_named(value):
+    class Wide(Says):
+        def step(self, action):
+            return *super().step(action)[:4], {"width": value}
+
+    env = adopt(SyncVectorEnv([Wide] * 2), info_keys=["width"])
+    env.reset(seed=[1, 2])
+    with pytest.raises(EnvironmentFailed, match=r"environment 0 gave .* as info 'width'"):
+        env.step(np.zeros(2, np.int64))
+
+
 def test_an_info_that_is_not_there_is_named():
     env = adopt(StandInVecEnv([Says] * 2), info_keys=["height"])
     env.reset(seed=[1, 2])

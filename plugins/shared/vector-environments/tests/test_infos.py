@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict, defaultdict, namedtuple
 
 import numpy as np
@@ -61,6 +62,13 @@ def test_numbers_that_are_kept_are_a_column_for_each_key():
 def test_a_number_that_an_environment_does_not_give_is_named(infos):
     with pytest.raises(EnvironmentFailed, match=r"environment 1 gave no info 'x'.*info_keys"):
         kept(2, ("x",), infos)
+
+
+@pytest.mark.parametrize("value", [[1.0, 2.0], "far", {"y": 1}])
+def test_what_is_to_be_kept_and_is_no_number_is_named(value):
+    message = rf"environment 1 gave {re.escape(repr(value))} as info 'x'.*info_keys need a number"
+    with pytest.raises(EnvironmentFailed, match=message):
+        kept(2, ("x",), {0: {"x": 1}, 1: {"x": value}})
 
 
 Place = namedtuple("Place", "x y")

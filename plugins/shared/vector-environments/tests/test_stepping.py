@@ -108,6 +108,15 @@ def test_a_number_that_an_environment_does_not_give_is_named():
         of_three.step(0)
 
 
+def test_an_info_that_is_kept_and_is_no_number_is_named():
+    of_three, _ = group(info_keys=("time",))
+    of_three.reset(0, {4: 1, 5: 2, 6: 3}, None)
+    step = of_three.envs[1].step
+    of_three.envs[1].step = lambda action: (*step(action)[:4], {"time": "noon"})
+    with pytest.raises(WrongResult, match=r"environment 5 gave 'noon' as info 'time'.*info_keys"):
+        of_three.step(0)
+
+
 def test_what_an_environment_raises_has_its_index_and_its_traceback_and_can_be_pickled():
     of_three, arrays = group()
     of_three.reset(0, {4: 1, 5: 2, 6: 3}, None)

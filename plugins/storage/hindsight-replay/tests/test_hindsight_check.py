@@ -59,7 +59,7 @@ def itself(env):
 @pytest.mark.parametrize(
     ("env", "message"),
     [
-        (NoReward, r"has no compute_reward. Give the environment compute_reward\("),
+        (NoReward, r"has no compute_reward,.* Give the environment compute_reward\("),
         (OneGoal, r"has no desired_goal. Use a goal environment"),
         (NoGoals, r"takes observations that are Dict, but the environment's are Box"),
     ],

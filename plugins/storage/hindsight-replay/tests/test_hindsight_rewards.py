@@ -6,7 +6,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from rlk.errors import RlkError
+from rlk.errors import EnvironmentFailed, PlanError, RlkError
 from rlk.records import Schema
 from rlk_hindsight_replay.check import check_goals
 from rlk_hindsight_replay.config import HindsightReplayConfig
@@ -139,6 +139,13 @@ def test_a_method_that_needs_an_info_is_named_with_its_error_and_the_setting():
         judge(*pairs(2), {})
 
 
+def test_a_compute_terminated_that_fails_is_named_as_what_may_be_removed():
+    judge = Judge(lambda a, d, info: info["is_success"], "compute_terminated")
+    message = r"compute_terminated fails .*compute_terminated\(.*optional: mend it, or remove it"
+    with pytest.raises(RlkError, match=message):
+        judge(*pairs(2), {})
+
+
 def test_a_method_that_gives_no_number_is_refused():
     with pytest.raises(RlkError, match=r"gave an array of shape \(3,\) for one"):
         Judge(lambda a, d, info: a - d, "compute_reward")(*pairs(2), {})
@@ -199,6 +206,30 @@ def test_of_a_vector_environment_the_first_is_asked(env):
     assert (ends is None) == (env is Goals)
 
 
+class Declared(gym.Env):
+    """As a base class of goal environments: what an environment does not implement raises."""
+
+    def compute_reward(self, achieved_goal, desired_goal, info):
+        raise NotImplementedError
+
+    def compute_terminated(self, achieved_goal, desired_goal, info):
+        raise NotImplementedError
+
+
+class RewardOnly(Goals, Declared):
+    pass
+
+
+class Unready(Goals):
+    """Its methods fail before a reset."""
+
+    def compute_reward(self, achieved_goal, desired_goal, info):
+        return self.scale * super().compute_reward(achieved_goal, desired_goal, info)
+
+    def compute_terminated(self, achieved_goal, desired_goal, info):
+        return self.scale < np.abs(achieved_goal - desired_goal).sum(-1)
+
+
 class Worker:
     """A vector environment of rlk whose environments are elsewhere."""
 
@@ -209,7 +240,11 @@ class Worker:
 
     def call_at(self, indices, name, *given):
         self.asked.append(indices)
-        return [getattr(self._env, name)(*given) for _ in indices]
+        method = getattr(self._env, name)
+        try:
+            return [method(*given) for _ in indices]
+        except Exception as error:
+            raise EnvironmentFailed(f"environment 0 failed in {name}") from error
 
 
 @pytest.mark.parametrize("env", [Goals, Ends])
@@ -219,6 +254,38 @@ def test_of_environments_in_workers_the_first_is_asked(env):
     assert reward(np.ones((1, 3)), np.zeros((1, 3)), {}).tolist() == [-3.0]
     assert (ends is None) == (env is Goals)
     assert all(indices == [0] for indices in vector.asked)
+
+
+@pytest.mark.parametrize("where", [lambda env: env, Worker])
+def test_a_method_that_is_declared_but_not_implemented_is_none(where):
+    reward, ends = judges(schema(lambda: where(RewardOnly())))
+    assert reward(np.ones((1, 3)), np.zeros((1, 3)), {}).tolist() == [-3.0] and ends is None
+    with pytest.raises(PlanError, match="or only one that raises NotImplementedError"):
+        judges(schema(lambda: where(Declared())))
+
+
+@pytest.mark.parametrize("where", [lambda env: env, Worker])
+def test_methods_that_fail_before_a_reset_are_there(where):
+    env = Unready()
+    reward, ends = judges(schema(lambda: where(env)))
+    env.scale = 2.0
+    assert reward(np.ones((1, 3)), np.zeros((1, 3)), {}).tolist() == [-6.0]
+    assert ends is not None and ends(np.ones((1, 3)), np.zeros((1, 3)), {}).tolist() == [True]
+
+
+class OneAtATime(Ends):
+    def compute_reward(self, achieved_goal, desired_goal, info):
+        return fails_on_batches(achieved_goal, desired_goal, info)
+
+
+def test_gymnasiums_environments_in_workers_go_on_whatever_the_methods_raise():
+    vector = gym.vector.AsyncVectorEnv([OneAtATime] * 2)
+    try:
+        reward, ends = judges(schema(lambda: vector))
+        assert reward(*pairs(9), {}).tolist() == batches_too(*pairs(9), {}).tolist()
+        assert ends is not None and vector.call("has_wrapper_attr", "compute_reward") == (True,) * 2
+    finally:
+        vector.close()
 
 
 def test_a_vector_environment_that_computes_rewards_itself_is_asked_itself():

@@ -14,7 +14,7 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, Vecto
 from rlk.errors import EnvironmentFailed, PlanError
 from rlk.vector_wrapper import TransparentVector
 from rlk_vector_environments import rows
-from rlk_vector_environments.infos import as_it_is, gather, missing, of_row
+from rlk_vector_environments.infos import as_it_is, gather, not_kept, of_row
 from rlk_vector_environments.infos import ended as gather_ended
 from rlk_vector_environments.lists import FromLists, gives_lists
 
@@ -91,6 +91,11 @@ class ResetWhereEnded(TransparentVector):
         return observation, reward, terminated, truncated, {**going_on, **final, **kept}
 
 
+def _first(which: Any) -> int:
+    """The first environment of those that bool [N] selects."""
+    return int(np.flatnonzero(which)[0])
+
+
 def _has(key: str, infos: Mapping[str, Any]) -> Any:
     """Which environments' infos have a key, bool [N], or one bool for all; no mask means all."""
     return infos.get(f"_{key}", key in infos)
@@ -100,7 +105,7 @@ class KeepInfos(TransparentVector):
     """Adds `infos["kept"]`, `info.KEY` -> float32 [N]; if an episode ended, of its last step.
 
     Raises:
-        EnvironmentFailed: in a step whose infos lack one of the keys.
+        EnvironmentFailed: in a step whose infos have no number under one of the keys.
     """
 
     withheld = _HALVES
@@ -118,9 +123,12 @@ class KeepInfos(TransparentVector):
         final, ended = infos.get("final_info", {}), infos.get("_final_info", self._nowhere)
         of_step, of_end = ~ended & _has(key, infos), ended & _has(key, final)
         if not (of_step | of_end).all():
-            raise EnvironmentFailed(missing(int(np.flatnonzero(~(of_step | of_end))[0]), key))
+            raise EnvironmentFailed(not_kept(_first(~(of_step | of_end)), key, {}))
         column = np.zeros(self.num_envs, np.float32)
         for where, source in ((of_step, infos), (of_end, final)):
             if where.any():
-                column[where] = source[key][where]
+                try:
+                    column[where] = source[key][where]
+                except (TypeError, ValueError) as error:
+                    raise EnvironmentFailed(not_kept(_first(where), key, source)) from error
         return column

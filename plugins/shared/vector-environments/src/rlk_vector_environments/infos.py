@@ -7,6 +7,7 @@ all other values are kept in an array of objects.
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -125,22 +126,25 @@ def kept(n: int, keys: Sequence[str], found: Mapping[int, dict[Any, Any]]) -> di
         found: the info of this step by environment; if an episode ended, that of its last step.
 
     Raises:
-        EnvironmentFailed: if an environment's info lacks one of the keys.
+        EnvironmentFailed: if an environment's info has no number under one of the keys.
     """
     columns = {key: np.empty(n, np.float32) for key in keys}
     for key, column in columns.items():
         for i in range(n):
-            if key not in found.get(i, ()):
-                raise EnvironmentFailed(missing(i, key))
-            column[i] = found[i][key]
+            info = found.get(i, {})
+            try:
+                column[i] = info[key]
+            except (KeyError, TypeError, ValueError) as error:
+                raise EnvironmentFailed(not_kept(i, key, info)) from error
     return {f"info.{key}": column for key, column in columns.items()}
 
 
-def missing(i: int, key: str) -> str:
-    """The error message about an environment whose info lacks a kept number."""
+def not_kept(i: int, key: str, info: Mapping[str, Any]) -> str:
+    """The error message about an environment whose info has no number under a kept key."""
+    found = f"{reprlib.repr(info[key])} as" if key in info else "no"
     return (
-        f"environment {i} gave no info {key!r} with a step; a storage's info_keys need it in "
-        "every step."
+        f"environment {i} gave {found} info {key!r} with a step; a storage's info_keys need a "
+        "number in every step. Return one in all of them, or name other info_keys."
     )
 
 

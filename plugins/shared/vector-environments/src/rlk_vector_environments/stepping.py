@@ -17,7 +17,7 @@ from rlk_vector_environments import rows
 from rlk_vector_environments.env_state import Unsupported, capture, restore
 from rlk_vector_environments.failures import EnvironmentRaised, WrongResult, raised
 from rlk_vector_environments.history import History
-from rlk_vector_environments.infos import as_it_is, missing
+from rlk_vector_environments.infos import as_it_is, not_kept
 from rlk_vector_environments.results import FLAGS, check_reset, check_step
 from rlk_vector_environments.step_arrays import StepArrays
 
@@ -92,9 +92,10 @@ class EnvironmentGroup:
                     self._check(check_step, start + row, result)
                 sample, reward[row], over, cut, info = result
                 for key, name in keys:
-                    if key not in info:
-                        raise WrongResult(missing(start + row, key))
-                    kept[name][row] = info[key]
+                    try:
+                        kept[name][row] = info[key]
+                    except (KeyError, TypeError, ValueError) as error:
+                        raise WrongResult(not_kept(start + row, key, info)) from error
                 # Usually both are False, which `is` shows without computing a truth value.
                 if (
                     (over is not False and over is not _FALSE)

@@ -11,13 +11,15 @@ Dimensions: B transitions.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
-from rlk.errors import PlanError, RlkError, described
+from rlk.errors import EnvironmentFailed, PlanError, RlkError, described
 from rlk.records import Array, Schema
+from rlk_hindsight_replay.check import ACHIEVED, DESIRED
 
 #: Infos of B transitions: key -> [B].
 Infos = dict[str, Array]
@@ -25,7 +27,16 @@ Infos = dict[str, Array]
 _TRIAL_ROWS = 7
 #: Trials after which a method whose results are always equal is used for batches.
 _MOST_TRIALS = 20
-_GIVE = "Give the environment compute_reward(achieved_goal, desired_goal, info) -> reward"
+#: What to do about a method that is missing or fails.
+_ADVICE = {
+    "compute_reward": (
+        "Give the environment compute_reward(achieved_goal, desired_goal, info) -> reward"
+    ),
+    "compute_terminated": (
+        "compute_terminated(achieved_goal, desired_goal, info) -> bool is optional: mend it, or "
+        "remove it from the environment"
+    ),
+}
 
 
 class Judge:
@@ -36,7 +47,7 @@ class Judge:
     """
 
     def __init__(self, method: Callable[..., Any], name: str) -> None:
-        self._method, self._name = method, name
+        self._method, self._name, self._advice = method, name, _ADVICE[name]
         self.vectorised: bool | None = None
         self._trials = 0
 
@@ -60,7 +71,8 @@ class Judge:
         if found.shape != (len(achieved),):
             raise RlkError(
                 f"the environment's {self._name} gave an array of shape {found.shape} for "
-                f"{len(achieved)} pairs of goals, but one number for each pair before. {_GIVE}."
+                f"{len(achieved)} pairs of goals, but one number for each pair before. "
+                f"{self._advice}."
             )
         return found
 
@@ -90,13 +102,14 @@ class Judge:
             except Exception as error:
                 raise RlkError(
                     f"the environment's {self._name} fails for one pair of goals and the info "
-                    f"{its}: {described(error)}. {_GIVE}. If it reads infos, name "
-                    "them by the setting info_keys=['KEY'] of hindsight-replay, or of HER."
+                    f"{its}: {described(error)}. {self._advice}. If it reads infos, name "
+                    "them by the setting info_keys=['KEY'] of hindsight-replay, HER or "
+                    "HerReplayBuffer."
                 ) from error
             if value.size != 1:
                 raise RlkError(
                     f"the environment's {self._name} gave an array of shape {value.shape} for one "
-                    f"pair of goals, and not a number. {_GIVE}."
+                    f"pair of goals, and not a number. {self._advice}."
                 )
             found.append(value.reshape(()))
         return np.array(found)
@@ -126,8 +139,9 @@ def reward_of(env: Any, goals: Any, info_keys: Iterable[str]) -> Callable[..., A
     if found is None:
         raise PlanError(
             "storage 'hindsight-replay' (rlk-hindsight-replay) asks the environment for rewards, "
-            f"but {type(getattr(env, 'unwrapped', env)).__name__} has no compute_reward. {_GIVE}, "
-            "or use --plugin no:hindsight-replay."
+            f"but {type(getattr(env, 'unwrapped', env)).__name__} has no compute_reward, or only "
+            f"one that raises NotImplementedError. {_ADVICE['compute_reward']}, or use --plugin "
+            "no:hindsight-replay."
         )
     return found
 
@@ -137,39 +151,67 @@ def method_of(
 ) -> Callable[..., Any] | None:
     """A method of the environment or of its wrappers; of a vector, its own or that of its first.
 
+    It is called once: one that raises NotImplementedError is taken as missing, because a base
+    class may declare what not every environment has.
+
     Args:
         env: an environment or a vector of them.
-        goals: its space of observations; with `info_keys`, what the method is tried on where it is
-            in a worker.
+        goals: its space of observations; with `info_keys`, what the method is called with.
     """
-    if hasattr(env, "num_envs"):
-        vector = env.unwrapped
-        if callable(getattr(vector, name, None)):
-            return getattr(vector, name)  # type: ignore[no-any-return]
-        if hasattr(vector, "envs"):
-            return method_of(vector.envs[0], name, goals, info_keys)
-        return _remote(vector, name, goals, info_keys) if hasattr(vector, "call_at") else None
-    try:
-        found = env.get_wrapper_attr(name) if hasattr(env, "get_wrapper_attr") else None
-    except AttributeError:
+    found = _member(env, name)
+    if found is None:
         return None
-    return found if callable(found) else None
+    info = dict.fromkeys(info_keys, 0.0)
+    try:
+        found(example(goals[ACHIEVED], 0), example(goals[DESIRED], 1), info)
+    except Exception as error:  # others than NotImplementedError may be due to the made-up input
+        return None if isinstance(cause_of(error), NotImplementedError) else found
+    return found
 
 
-def _remote(
-    vector: Any, name: str, goals: Any, info_keys: Iterable[str]
-) -> Callable[..., Any] | None:
-    """The method in the first worker of a vector environment, if it has it."""
+def _member(env: Any, name: str) -> Callable[..., Any] | None:
+    if not hasattr(env, "num_envs"):
+        try:
+            found = env.get_wrapper_attr(name) if hasattr(env, "get_wrapper_attr") else None
+        except AttributeError:
+            return None
+        return found if callable(found) else None
+    vector = env.unwrapped
+    if callable(getattr(vector, name, None)):
+        return getattr(vector, name)  # type: ignore[no-any-return]
+    if hasattr(vector, "envs"):
+        return _member(vector.envs[0], name)
+    if hasattr(vector, "call_at"):
+        return _remote(vector, name)
+    if hasattr(vector, "env_fns"):
+        # Gymnasium's AsyncVectorEnv: an exception of a trial would end its worker.
+        return _member(vector.env_fns[0](), name)
+    return None
+
+
+def _remote(vector: Any, name: str) -> Callable[..., Any]:
+    """The method of a vector's first environment, which is in a worker.
+
+    It raises NotImplementedError if the environment does not have it.
+    """
 
     def call(*given: Any) -> Any:
-        return vector.call_at([0], name, *given)[0]
+        try:
+            return vector.call_at([0], name, *given)[0]
+        except AttributeError as error:  # one of the method itself comes as EnvironmentFailed
+            raise NotImplementedError(str(error)) from error
 
-    try:
-        call(
-            goals["achieved_goal"].sample(),
-            goals["desired_goal"].sample(),
-            dict.fromkeys(info_keys, 0.0),
-        )
-    except AttributeError:
-        return None
     return call
+
+
+def cause_of(error: Exception) -> BaseException:
+    """What the environment raised, if a vector of environments reports it."""
+    reported = isinstance(error, EnvironmentFailed) and error.__cause__ is not None
+    return error.__cause__ if reported else error  # type: ignore[return-value]
+
+
+def example(space: Any, seed: int) -> Any:
+    """A sample of a space, always the same; the space's own generator stays as it is."""
+    own = copy.deepcopy(space)
+    own.seed(seed)
+    return own.sample()

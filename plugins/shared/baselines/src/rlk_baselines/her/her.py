@@ -20,7 +20,6 @@ from rlk_baselines.environments.ids import make_by_id
 from rlk_baselines.environments.one import OneOfVector, vector_of_one
 from rlk_baselines.her.awaited_goals import AwaitedGoals
 from rlk_baselines.her.goal_env_wrapper import HERGoalEnvWrapper
-from rlk_baselines.her.infos import keys_asked
 from rlk_baselines.her.on_rows import DeferredOnRows
 from rlk_baselines.loaded_agent import agent_from
 from rlk_baselines.model_files import Saved, refuse_other_spaces
@@ -28,6 +27,7 @@ from rlk_baselines.models import OffPolicyRLModel
 from rlk_baselines.policies.chosen import policy_settings
 from rlk_baselines.refusals import Refused, refused
 from rlk_her.flat_goals import FlatGoals
+from rlk_hindsight_replay.info_keys import keys_read
 
 #: Names of policies for observations with goals, which `multi-input` takes: its settings.
 _POLICIES: Mapping[str, Mapping[str, Any]] = {
@@ -51,7 +51,7 @@ class HER(OffPolicyRLModel):
         goal_selection_strategy: `future`, `final`, `episode` or `random`, or one of
             `GoalSelectionStrategy`.
         info_keys: the keys of `info` that `compute_reward` reads. Their values must be numbers that
-            every step returns. None finds the keys that it reads as `info[KEY]`.
+            every step returns. None finds the keys that it reads by name, also by `get` and `in`.
         args, kwargs: arguments of `model_class`.
 
     Raises:
@@ -93,7 +93,7 @@ class HER(OffPolicyRLModel):
                 f"observation, achieved_goal and desired_goal, not {describe(space)}."
             )
         if self._given["info_keys"] is None:
-            self._given["info_keys"] = keys_asked(self._env, self.observation_space)
+            self._given["info_keys"] = keys_read(self._env, self.observation_space)
         return rlk.make(
             self.algo,
             env=self._training_env(),

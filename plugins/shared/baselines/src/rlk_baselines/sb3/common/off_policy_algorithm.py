@@ -10,7 +10,7 @@ from gymnasium import spaces
 
 from rlk_baselines import model_files
 from rlk_baselines.environments.as_vec_env import as_vec_env
-from rlk_baselines.her.infos import keys_asked
+from rlk_baselines.environments.training_vector import training_vector
 from rlk_baselines.models import OffPolicyRLModel
 from rlk_baselines.places import Place
 from rlk_baselines.refusals import Refused
@@ -22,6 +22,7 @@ from rlk_baselines.sb3.common.type_aliases import TrainFreq, TrainFrequencyUnit
 from rlk_baselines.sb3.her.her_replay_buffer import HerReplayBuffer, hindsight
 from rlk_baselines.sb3.monitored import monitored
 from rlk_baselines.sb3.replay_view import ModelsReplay
+from rlk_hindsight_replay.info_keys import keys_read
 
 
 class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
@@ -65,8 +66,13 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
             del settings["n_steps"]
         keywords = settings.pop("replay_buffer_kwargs", None)
         chosen = self._given["replay_buffer_class"]
-        storage = hindsight(chosen, keywords, lambda: keys_asked(self._env, self.observation_space))
+        storage = hindsight(chosen, keywords, self._keys_read)
         return {**super().translated(settings), **storage}
+
+    def _keys_read(self) -> list[str]:
+        """The keys of infos that the environments' `compute_reward` reads."""
+        assert self._env is not None
+        return keys_read(training_vector(self._env, is_seeded=False), self.observation_space)
 
     def _plugins(self) -> list[Any]:
         several = ["n-step" if self._given["n_steps"] != 1 else "no:n-step"]

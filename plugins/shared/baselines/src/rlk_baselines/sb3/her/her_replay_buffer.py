@@ -12,8 +12,9 @@ from rlk_baselines.sb3.common.buffers import DictReplayBuffer, ReplayBuffer
 _ONLY = {
     "handle_timeout_termination": (True, "An episode that was cut short is never taken as ended."),
 }
-_SETTINGS = ("n_sampled_goal", "goal_selection_strategy")
-#: The keyword by which `compute_reward` gets the infos of the transitions, instead of empty ones.
+_SETTINGS = ("n_sampled_goal", "goal_selection_strategy", "info_keys")
+#: The keyword by which `compute_reward` gets the infos of the transitions, instead of empty ones:
+#: those of `info_keys`, or else those that it reads in trial calls.
 _INFOS = "copy_info_dict"
 
 
@@ -23,6 +24,9 @@ class HerReplayBuffer:
     It is passed as a class, and cannot be instantiated:
     `SAC("MultiInputPolicy", env, replay_buffer_class=HerReplayBuffer,
     replay_buffer_kwargs={"n_sampled_goal": 4, "goal_selection_strategy": "future"})`.
+
+    With `copy_info_dict=True`, `compute_reward` gets the infos that it reads by name in trial
+    calls, or those that `info_keys`, a keyword of rlk's own, names.
     """
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
@@ -30,14 +34,14 @@ class HerReplayBuffer:
 
 
 def hindsight(
-    chosen: Any, keywords: Mapping[str, Any] | None, asked: Callable[[], list[str]]
+    chosen: Any, keywords: Mapping[str, Any] | None, keys_read: Callable[[], list[str]]
 ) -> dict[str, Any]:
     """Convert `replay_buffer_class` and `replay_buffer_kwargs` to settings of rlk.
 
     Args:
         chosen: `replay_buffer_class`.
         keywords: `replay_buffer_kwargs`.
-        asked: finds the keys of infos that the environment's `compute_reward` reads.
+        keys_read: finds the keys of infos that the environment's `compute_reward` reads.
 
     Raises:
         Refused: for another class, an unknown keyword, or a value that is not supported.
@@ -62,8 +66,9 @@ def hindsight(
             f"HerReplayBuffer has no {', '.join(unknown)}; replay_buffer_kwargs may hold "
             f"{', '.join((*_SETTINGS, _INFOS, *_ONLY))}."
         )
-    if keeps_infos:
-        given["info_keys"] = asked()
+    named = given.pop("info_keys", None)
+    if named is not None or keeps_infos:
+        given["info_keys"] = keys_read() if named is None else list(named)
     if "goal_selection_strategy" in given:
         given["goal_selection_strategy"] = str(given["goal_selection_strategy"])
     return {f"hindsight-replay.{key}": value for key, value in given.items()}
