@@ -344,6 +344,18 @@ def test_a_run_stays_in_its_folder_when_the_working_folder_changes(tmp_path, mon
     assert (tmp_path / "episodes.monitor.csv").exists()
 
 
+def test_a_folder_that_was_taken_by_a_relative_path_is_kept_when_the_working_folder_changes(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    folder = OwnedFolder(Path("mine"))
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    folder.rlk_write_row()
+    folder.release()
+    assert not (tmp_path / "mine").exists()
+
+
 def test_a_run_may_begin_while_others_look_at_its_folder(tmp_path, monkeypatch):
     (tmp_path / OWNER).write_text("")
     with (tmp_path / OWNER).open("rb") as looking:
