@@ -312,14 +312,18 @@ def test_where_there_are_no_locks_a_run_starts_all_the_same_and_says_so(tmp_path
 
 
 def test_a_folder_in_which_a_run_was_killed_before_it_began_counts_as_empty(tmp_path):
-    for name in (OWNER, unfinished(".plan.json", 1)):
+    (tmp_path / "checkpoints").mkdir()
+    for name in (OWNER, unfinished(".plan.json", 1), unfinished("checkpoints/.8.zip", 1)):
         (tmp_path / name).touch()
     with rlk.make("stand-in", kernel=KERNEL, out=str(tmp_path)):
-        assert os.listdir(tmp_path) == [OWNER]
+        assert sorted(os.listdir(tmp_path)) == [OWNER, "checkpoints"]
+        assert not os.listdir(tmp_path / "checkpoints")
     (tmp_path / OWNER).touch()
-    (tmp_path / "notes").touch()
-    with pytest.raises(PlanError, match="exists and is not empty"):
-        rlk.make("stand-in", kernel=KERNEL, out=str(tmp_path))
+    for name in ("notes", "checkpoints/8.zip"):
+        (tmp_path / name).touch()
+        with pytest.raises(PlanError, match="exists and is not empty"):
+            rlk.make("stand-in", kernel=KERNEL, out=str(tmp_path))
+        (tmp_path / name).unlink()
 
 
 def test_the_owner_is_named_with_its_machine(tmp_path):

@@ -1,7 +1,8 @@
 """Which folder a new run may use: not one that holds another run, so no run is overwritten.
 
 `folder_owner` makes sure that it belongs to one process at a time. A folder counts as empty if
-a process that was killed before its run began left no more than its owner's file.
+a process that was killed before its run began left no more than the file of its owner and files
+that it had not finished.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 from rlk.errors import PlanError
 from rlk.files import is_unfinished, looking_at, users_path
 from rlk.planning.to_pass_again import to_pass_again
-from rlk.running.folder_owner import OWNER, in_use
+from rlk.running.folder_owner import OWNER, WRITTEN, in_use
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -99,4 +100,6 @@ def _refuse_used(path: Path, what: str, instead: str) -> None:
 
 def _is_left(file: Path) -> bool:
     """Whether a file is what a process that was killed may leave before its run has begun."""
+    if file.name in WRITTEN and file.is_dir():
+        return all(map(is_unfinished, file.iterdir()))
     return file.name == OWNER or is_unfinished(file)

@@ -172,12 +172,12 @@ def continued(plan: Plan, spec: RunSpec, found: Found, owned: OwnedFolder | None
 
         return begun(plan, spec, found, owned)
     is_fork = plan.out is not None and owned is None
-    with forked(found, plan) if is_fork else contextlib.nullcontext():
+    with forked(found, plan) if is_fork else contextlib.nullcontext(owned) as folder:
         with saying_what_to_do(found.path, found.before):
             state = saved_files.read(found.path, plan.kernel)
         with naming_changes(found.plan, plan):
             with bad_if_it_fails(f"{found.path}: the run that it describes cannot be built"):
-                agent = Agent(plan, spec, part_of(state, "parameters"), owned)
+                agent = Agent(plan, spec, part_of(state, "parameters"), folder)
             refuse_other_checkpoints(agent, found)
             agent = restored(agent, state, found)
     if not is_fork:
