@@ -241,6 +241,14 @@ def test_a_fork_of_nothing_is_refused(
     assert sorted(killed.iterdir()) == before and not (tmp_path / "fork").exists()
 
 
+def test_who_looks_for_its_model_is_told_how_it_begins_again(
+    killed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended("evaluate", killed) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"If it was killed before, this begins it again: rlk resume {killed}" in said
+
+
 def test_a_plan_that_is_damaged_is_named(killed: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = sorted(killed.iterdir())
     (killed / "plan.json").write_text('{"env": 3}')
