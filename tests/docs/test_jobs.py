@@ -64,6 +64,8 @@ elif moment == "by SIGTERM":
 rlk_cli.main.main()
 """
 PLAN, SPEC, ROWS = "plan.json", "spec.toml", {"progress.csv", "monitor.csv"}
+#: Where the rows of the parts before the first checkpoint are.
+EARLIER = ("earlier-1", "earlier-2")
 #: What the folder then holds; None: there is none.
 LEFT = {
     "before its folder is made": None,
@@ -71,10 +73,10 @@ LEFT = {
     "while plan.json is written": {OWNER, "unfinished"},
     "when plan.json is written": {OWNER, PLAN, "unfinished"},
     "before its first checkpoint": {OWNER, PLAN, SPEC, "progress.csv"},
-    "while its first checkpoint is written": {OWNER, PLAN, SPEC, *ROWS, "checkpoints"},
-    "after its first checkpoint": {OWNER, PLAN, SPEC, *ROWS, "checkpoints"},
-    "by SIGTERM": {PLAN, SPEC, *ROWS, "checkpoints", "model.zip"},
-    "never": {PLAN, SPEC, *ROWS, "checkpoints", "model.zip"},
+    "while its first checkpoint is written": {OWNER, PLAN, SPEC, *ROWS, "checkpoints", EARLIER[0]},
+    "after its first checkpoint": {OWNER, PLAN, SPEC, *ROWS, "checkpoints", *EARLIER},
+    "by SIGTERM": {PLAN, SPEC, *ROWS, "checkpoints", "model.zip", *EARLIER},
+    "never": {PLAN, SPEC, *ROWS, "checkpoints", "model.zip", *EARLIER},
 }
 SMALL = (
     "--preset none --timesteps 64 --seed 1 --log-interval 1 --set n_steps=8 --set nminibatches=1"

@@ -12,7 +12,7 @@ import pytest
 from faults.typed import TYPED
 
 import rlk
-from rlk.errors import PlanError
+from rlk.errors import BadFile, PlanError
 from rlk_testing.command_line import Ended
 from rlk_testing.environments import DiscreteMatch
 
@@ -77,6 +77,14 @@ def test_a_run_is_never_written_over_another(trained):
     with pytest.raises(PlanError, match=r"out='dup' exists.*rlk\.load\('dup', out='dup'\)"):
         trained(out="dup")
     assert {path: path.stat().st_mtime_ns for path in Path("dup").rglob("*")} == before
+
+
+def test_a_run_that_saved_nothing_is_not_told_to_be_loaded(trained):
+    trained(out="dup", plugins=["no:checkpoint"])
+    with pytest.raises(PlanError, match="Name another folder; this one holds no model and no"):
+        trained(out="dup")
+    with pytest.raises(BadFile, match=r"saved none\. Train it again, in another folder, with"):
+        rlk.load("dup", out="dup")
 
 
 def test_what_is_told_to_be_typed_instead_goes_on_with_it(trained):

@@ -312,14 +312,18 @@ def test_where_there_are_no_locks_a_run_starts_all_the_same_and_says_so(tmp_path
 
 
 def test_a_folder_in_which_a_run_was_killed_before_it_began_counts_as_empty(tmp_path):
-    for name in (OWNER, unfinished(".plan.json", 1)):
+    (tmp_path / "checkpoints").mkdir()
+    for name in (OWNER, unfinished(".plan.json", 1), unfinished("checkpoints/.8.zip", 1)):
         (tmp_path / name).touch()
     with rlk.make("stand-in", kernel=KERNEL, out=str(tmp_path)):
-        assert os.listdir(tmp_path) == [OWNER]
+        assert sorted(os.listdir(tmp_path)) == [OWNER, "checkpoints"]
+        assert not os.listdir(tmp_path / "checkpoints")
     (tmp_path / OWNER).touch()
-    (tmp_path / "notes").touch()
-    with pytest.raises(PlanError, match="exists and is not empty"):
-        rlk.make("stand-in", kernel=KERNEL, out=str(tmp_path))
+    for name in ("notes", "checkpoints/8.zip"):
+        (tmp_path / name).touch()
+        with pytest.raises(PlanError, match="exists and is not empty"):
+            rlk.make("stand-in", kernel=KERNEL, out=str(tmp_path))
+        (tmp_path / name).unlink()
 
 
 def test_the_owner_is_named_with_its_machine(tmp_path):
@@ -342,6 +346,18 @@ def test_a_run_stays_in_its_folder_when_the_working_folder_changes(tmp_path, mon
     assert not list(Path.cwd().iterdir())
     assert (tmp_path / "mine" / "checkpoints" / "72.zip").exists()
     assert (tmp_path / "episodes.monitor.csv").exists()
+
+
+def test_a_folder_that_was_taken_by_a_relative_path_is_kept_when_the_working_folder_changes(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    folder = OwnedFolder(Path("mine"))
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    folder.rlk_write_row()
+    folder.release()
+    assert not (tmp_path / "mine").exists()
 
 
 def test_a_run_may_begin_while_others_look_at_its_folder(tmp_path, monkeypatch):

@@ -42,7 +42,7 @@ class OwnedFolder:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path, self._process = path, os.getpid()
+        self._path, self._process = path.absolute(), os.getpid()  # the working folder may change
         self._is_new = not path.exists()
         try:
             path.mkdir(parents=True, exist_ok=True)

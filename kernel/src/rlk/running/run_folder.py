@@ -1,7 +1,8 @@
 """Which folder a new run may use: not one that holds another run, so no run is overwritten.
 
 `folder_owner` makes sure that it belongs to one process at a time. A folder counts as empty if
-a process that was killed before its run began left no more than its owner's file.
+a process that was killed before its run began left no more than the file of its owner and files
+that it had not finished.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import TYPE_CHECKING
 from rlk.errors import PlanError
 from rlk.files import is_unfinished, looking_at, users_path
 from rlk.planning.to_pass_again import to_pass_again
-from rlk.running.folder_owner import OWNER, in_use
+from rlk.running import saved_files
+from rlk.running.folder_owner import OWNER, WRITTEN, in_use
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -68,11 +70,19 @@ def check_out(plan: Plan, going_on_from: Path | None = None) -> None:
     out = plan.out
     if out is None:
         return
-    # What this run was given is what the one in the folder needs, if a program is run again.
-    words = [repr(out), *to_pass_again(plan, observers=True).keywords, f"out={out!r}"]
     with looking_at(Path(out), f"out={out!r} cannot be made", PlanError):
         if going_on_from is None or not continues_in(out, going_on_from):
-            _refuse_used(Path(out), f"out={out!r}", f"rlk.load({', '.join(words)})")
+            _refuse_used(Path(out), f"out={out!r}", _loading(out, plan))
+
+
+def _loading(out: str, plan: Plan) -> str | None:
+    """What a program types to continue the run in `out`; None if nothing there can be loaded."""
+    usable = saved_files.serializers(plan.kernel) if Path(out).is_dir() else []
+    if not any(one.find(Path(out)) for one in usable):
+        return None
+    # What this run was given is what the one in the folder needs, if a program is run again.
+    words = [repr(out), *to_pass_again(plan, observers=True).keywords, f"out={out!r}"]
+    return f"rlk.load({', '.join(words)})"
 
 
 def continues_in(out: str | Path | None, loaded: Path) -> bool:
@@ -85,18 +95,22 @@ def continues_in(out: str | Path | None, loaded: Path) -> bool:
     return users_path(out).resolve() in own
 
 
-def _refuse_used(path: Path, what: str, instead: str) -> None:
+def _refuse_used(path: Path, what: str, instead: str | None) -> None:
     if problem := in_use(path):
         raise PlanError(problem)
     if path.exists() and not path.is_dir():
         raise PlanError(f"{what} exists and is not a folder. Name another one.")
     if path.is_dir() and not all(map(_is_left, path.iterdir())):
-        raise PlanError(
-            f"{what} exists and is not empty. Name another folder or, to continue the run in it: "
-            f"{instead}"
-        )
+        other = f" or, to continue the run in it: {instead}"
+        if instead is None:
+            other = (
+                "; this one holds no model and no checkpoint, from which its run could continue."
+            )
+        raise PlanError(f"{what} exists and is not empty. Name another folder{other}")
 
 
 def _is_left(file: Path) -> bool:
     """Whether a file is what a process that was killed may leave before its run has begun."""
+    if file.name in WRITTEN and file.is_dir():
+        return all(map(is_unfinished, file.iterdir()))
     return file.name == OWNER or is_unfinished(file)

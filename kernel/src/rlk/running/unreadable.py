@@ -69,10 +69,16 @@ def why_unreadable(place: Path, kernel: Kernel) -> str:
 def _serializer_of_run(place: Path) -> SavedComponent | None:
     """The serializer in the plan of the run that a place belongs to; None if no plan says so."""
     for folder in (place, *place.absolute().parents[:2]):
-        if (folder / PLAN).is_file():
-            with contextlib.suppress(BadFile):  # a damaged plan only means less advice
-                plan = structured(SavedPlan, read_json(folder / PLAN), "the saved plan")
-                return next((one for one in plan.components if one.slot == "serializer"), None)
+        if plan := plan_in(folder):
+            return next((one for one in plan.components if one.slot == "serializer"), None)
+    return None
+
+
+def plan_in(folder: Path) -> SavedPlan | None:
+    """The plan of the run in a folder; None if there is none, or it is damaged."""
+    if (folder / PLAN).is_file():
+        with contextlib.suppress(BadFile):  # a damaged plan only means less advice
+            return structured(SavedPlan, read_json(folder / PLAN), "the saved plan")
     return None
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import csv
 import errno
 import json
+import os
 import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import pytest
@@ -235,16 +239,65 @@ def test_a_fork_whose_files_are_not_all_copied_leaves_no_folder(
     failure: BaseException,
     says: str,
 ) -> None:
-    def failing(source: Path, copy: Path) -> None:
-        copy.touch()
+    def failing(source: IO[bytes], copy: IO[bytes]) -> None:
+        copy.write(source.read(10))
         raise failure
 
-    monkeypatch.setattr(shutil, "copyfile", failing)
+    monkeypatch.setattr(shutil, "copyfileobj", failing)
     fork = folder.parent / "fork"
     again = ["--set", "replay.mapped=none", "--timesteps", 150]
     assert ended("resume", folder, "--out", fork, *again) != 0
     assert says in capsys.readouterr().err
     assert not fork.exists()
+
+
+KILLED = """
+import os, shutil, signal, sys
+from rlk_cli.main import main
+
+def killed(source, copy):
+    copy.write(source.read(10))
+    copy.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+shutil.copyfileobj = killed
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
+def test_a_fork_that_is_killed_while_its_files_are_copied_has_not_begun_and_can_be_typed_again(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fork = folder.parent / "fork"
+    source = folder / "checkpoints" / "60.zip"
+    again = ["--set", f"replay.mapped={fork}.mapped", "--timesteps", "70", "--quiet"]
+    typed = ["resume", str(source), "--out", str(fork), *again]
+    killed = subprocess.run([sys.executable, "-c", KILLED, *typed], timeout=120)
+    assert killed.returncode == -signal.SIGKILL
+    assert any(path.name.endswith(".rlk-unfinished") for path in fork.rglob("*"))
+    assert ended("resume", fork) == 1, "no run from random weights in place of the fork"
+    assert ended(*typed) == 0
+    assert [path.stem for path in checkpoints(fork, ".zip")] == ["60", "70"]
+    assert not any(path.name.endswith(".rlk-unfinished") for path in fork.rglob("*"))
+
+
+def test_two_forks_into_one_folder_do_not_mix(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fork, copy_of_one = folder.parent / "fork", shutil.copyfileobj
+    again = ["--set", f"replay.mapped={fork}.mapped", "--timesteps", "70", "--quiet"]
+    typed = ["resume", folder / "checkpoints" / "60.zip", "--out", fork, *again]
+
+    def and_another(source: IO[bytes], copy: IO[bytes]) -> None:
+        monkeypatch.setattr(shutil, "copyfileobj", copy_of_one)
+        assert ended(*typed) == 2
+        assert "is in use by another agent of this process" in capsys.readouterr().err
+        copy_of_one(source, copy)
+
+    monkeypatch.setattr(shutil, "copyfileobj", and_another)
+    assert ended(*typed) == 0
+    assert [path.stem for path in checkpoints(fork, ".zip")] == ["60", "70"]
 
 
 @pytest.mark.parametrize("further", [[], ["--out", "fork"]])

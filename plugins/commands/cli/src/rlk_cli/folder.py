@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import time
+from collections.abc import Mapping
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -87,6 +88,14 @@ def _wanted(wanted: str) -> tuple[Path, str, str]:
 
 def _resume(path: Path) -> str:
     return command_line(["rlk", "resume", path_word(path)])
+
+
+def write_begun_plan(out: Path, plan: Mapping[str, Any]) -> None:
+    """`write_plan`, for a run that begins at timestep 0 with nothing but this plan.
+
+    `plan.json` says so, because only such a run may begin again if it saved nothing.
+    """
+    write_plan(out, {**plan, "begun_by": "rlk run"})
 
 
 def write_plan(out: Path, plan: dict[str, Any]) -> None:

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from rlk.errors import BadFile, PlanError
+from rlk.errors import BadFile
 from rlk.registry.kernel import default_kernel
 from rlk_cli.completion import files, folders
 from rlk_cli.options import SHARED, given, typed_verbosity
 from rlk_cli.train import explain, take_over, train_to_the_end
 from rlk_resume.found import Found, find, resuming, saying_what_to_do
+from rlk_resume.ranks import refuse_other_checkpoints
 from rlk_resume.schedules import end_schedules
 
 if TYPE_CHECKING:
@@ -169,32 +170,19 @@ def continued(plan: Plan, spec: RunSpec, found: Found, owned: OwnedFolder | None
     if not found.is_saved:
         from rlk_resume.from_start import begun
 
-        agent = begun(plan, spec, found, owned)
-        _refuse_other_checkpoints(agent, found)
-        return agent
+        return begun(plan, spec, found, owned)
     is_fork = plan.out is not None and owned is None
-    with forked(found, plan) if is_fork else contextlib.nullcontext():
+    with forked(found, plan) if is_fork else contextlib.nullcontext(owned) as folder:
         with saying_what_to_do(found.path, found.before):
             state = saved_files.read(found.path, plan.kernel)
         with naming_changes(found.plan, plan):
             with bad_if_it_fails(f"{found.path}: the run that it describes cannot be built"):
-                agent = Agent(plan, spec, part_of(state, "parameters"), owned)
-            _refuse_other_checkpoints(agent, found)
+                agent = Agent(plan, spec, part_of(state, "parameters"), folder)
+            refuse_other_checkpoints(agent, found)
             agent = restored(agent, state, found)
     if not is_fork:
         write_changed_plan(plan, agent.num_timesteps, found.plan)
     return agent
-
-
-def _refuse_other_checkpoints(agent: Agent, found: Found) -> None:
-    """Close the agent, and raise PlanError, if ranks have found checkpoints of other timesteps."""
-    at = agent.run.communicator.gather(found.timesteps)
-    if len(set(at)) > 1:
-        agent.close()
-        raise PlanError(
-            f"the ranks found checkpoints of different timesteps ({', '.join(map(str, at))}), "
-            "because the run before was still saving one. Type it again."
-        )
 
 
 def restored(agent: Agent, state: State, found: Found) -> Agent:

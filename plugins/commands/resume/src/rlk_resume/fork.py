@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlk.errors import BadFile, PlanError, RlkError
+from rlk.files import replacing
 from rlk.planning.lost_settings import marked_fields
 from rlk.planning.saved_plan import as_json
 from rlk.running import saved_files
+from rlk.running.folder_owner import OwnedFolder
 from rlk_cli.folder import check_wanted, choose, write_plan
 
 if TYPE_CHECKING:
@@ -55,27 +57,35 @@ def check_fork(found: Found, plan: Plan) -> None:
 
 
 @contextlib.contextmanager
-def forked(found: Found, plan: Plan) -> Iterator[None]:
+def forked(found: Found, plan: Plan) -> Iterator[OwnedFolder | None]:
     """Copy the files up to the checkpoint to the plan's folder; remove them if the context fails.
+
+    If this process is killed meanwhile, the folder counts as empty until all of them are copied. It
+    has a plan only when it is a whole run.
 
     Args:
         found: the checkpoint, which is copied as well, so that the fork can itself be resumed.
         plan: of the fork. If it has no folder (because another rank has it), nothing is copied.
 
+    Yields:
+        The folder of the fork, or None; whoever trains in it releases it.
+
     Raises:
-        PlanError: if the folder is not empty.
+        PlanError: if the folder is not empty, or another process owns it.
         RlkError: if a file cannot be copied.
     """
     if plan.out is None:
-        yield
+        yield None
         return
     is_new = not Path(plan.out).exists()
     out = choose(plan.out, plan)
+    owned = OwnedFolder(out)
     try:
-        write_plan(out, as_json(plan))
         _copy(found.path, folder_of(found.path.resolve()), found.timesteps, plan)
-        yield
+        write_plan(out, as_json(plan))
+        yield owned
     except BaseException:
+        owned.release()
         _remove(out, is_new)
         raise
 
@@ -121,9 +131,12 @@ def _copy(path: Path, source: Path | None, timesteps: int, plan: Plan) -> None:
             file: out / file.name for file in (*rows, *_best(source, timesteps, plan.kernel))
         }
     try:
-        (out / CHECKPOINTS).mkdir()
-        for file, copy in copies.items():
-            shutil.copyfile(file, copy)
+        # Files get their names when all are written, the checkpoint after the others.
+        with contextlib.ExitStack() as unfinished:
+            for file, copy in copies.items():
+                target = unfinished.enter_context(replacing(copy))
+                with file.open("rb") as source_file:
+                    shutil.copyfileobj(source_file, target)
     except OSError as error:
         raise RlkError(f"{path} cannot be forked into {out}: {error}.") from error
 

@@ -17,6 +17,7 @@ from rlk.planning.saved_plan import PLAN
 from rlk.planning.saved_records import SavedPlan
 from rlk.structure import structured
 from rlk_model_files.locate import checkpoints
+from rlk_resume.unsaved import refuse_to_begin
 
 if TYPE_CHECKING:
     from rlk.registry.kernel import Kernel
@@ -68,7 +69,8 @@ def find(place: Path, kernel: Kernel, *, owned: bool = False) -> Found:
         owned: whether this process owns the folder, so that no run writes to it meanwhile.
 
     Raises:
-        BadFile: if there is nothing to continue from, or it cannot be read.
+        BadFile: if there is nothing to continue from, or it cannot be read; of a run without a
+            checkpoint, unless it may begin again (`unsaved`).
         PlanError: if the folder has no checkpoint yet, and a process trains in it.
     """
     from rlk.running import saved_files
@@ -78,7 +80,7 @@ def find(place: Path, kernel: Kernel, *, owned: bool = False) -> Found:
     if not found:
         path = place / PLAN
         plan = read_json(path)
-        structured(SavedPlan, plan, f"{path} is damaged: the plan")
+        refuse_to_begin(place, structured(SavedPlan, plan, f"{path} is damaged: the plan"))
         return Found(path=path, is_saved=False, plan=plan, timesteps=0)
     *before, path = found
     with saying_what_to_do(path, before):
@@ -95,7 +97,7 @@ def find(place: Path, kernel: Kernel, *, owned: bool = False) -> Found:
 
 
 def _checkpoints_of(place: Path, kernel: Kernel, *, owned: bool) -> list[Path]:
-    """The checkpoints that RUN refers to; none for a run that was killed before it saved one."""
+    """The checkpoints that RUN refers to; none for a folder with a plan and no model."""
     from rlk.running import saved_files
     from rlk.running.folder_owner import in_use
     from rlk.running.unreadable import why_unreadable
