@@ -1,7 +1,8 @@
 """A run folder with a plan and no checkpoint: whether its run may begin again, from its start.
 
 It may only if nothing but the start can be missing: `rlk run` began it at timestep 0, it saves
-checkpoints, and its rows end before its last timestep. So it was killed before the first one.
+checkpoints, and its rows end before its last timestep. So it was killed before the first one, or
+failed before it could save one, as by NaN; the files do not tell which.
 """
 
 from __future__ import annotations
