@@ -145,23 +145,14 @@ def strategies(
             "no C++ compiler was found, which inductor needs on a CPU: "
             f"{_how_to_get_one()}, or set CXX"
         )
-    # Ranks communicate through Python, which a CUDA graph cannot replay.
-    graphs = device == "cuda" and ranks == 1 and config.cuda_graphs is not False
-    if config.cuda_graphs and not graphs:
-        why = f"the device is {device}" if device != "cuda" else f"there are {ranks} ranks"
-        raise Untraceable(f"cuda_graphs=true is set, but {why}")
-    wrapped = cxx is not None if config.cpp_wrapper is None else config.cpp_wrapper
-    if wrapped and cxx is None:
-        raise Untraceable(
-            f"cpp_wrapper=true is set, but no C++ compiler was found: {_how_to_get_one()}"
-        )
-    found = [Strategy("inductor", cpp_wrapper=True)] if wrapped and not graphs else []
-    if wrapped and device == "cpu" and ranks == 1:  # means over ranks are computed in Python
-        found = [Strategy("inductor", ahead=True)]
-    if config.cpp_wrapper is not True or graphs:
-        found.append(Strategy("inductor"))
-    if graphs:
-        found = [attrs.evolve(strategy, cuda_graphs=True) for strategy in found] + found
+    found = [Strategy("inductor")]
+    # Several ranks compute means in Python, which neither a CUDA graph nor a library can call.
+    if device == "cuda" and ranks == 1:
+        found.insert(0, Strategy("inductor", cuda_graphs=True))
+    elif device == "cpu" and ranks == 1:
+        found.insert(0, Strategy("inductor", ahead=True))
+    elif cxx is not None:
+        found.insert(0, Strategy("inductor", cpp_wrapper=True))
     return found if not passes else [attrs.evolve(found[0], passes=tuple(passes)), *found]
 
 
