@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from rlk_compile.backend import Built, Strategy, compiler, first_that_works, strategies
+from rlk_compile.backend import Built, Strategy, first_that_works, strategies
 from rlk_compile.config import CompileConfig
 from rlk_compile.cuda_graph import WARM_UP, Replay
 from rlk_compile.trace import Retraced, Untraceable, reason_of
@@ -51,7 +51,6 @@ def test_on_a_cpu_nothing_compiles_without_a_compiler() -> None:
     [
         ("linux", r"install g\+\+"),
         ("darwin", "xcode-select --install"),
-        ("win32", "install the Visual Studio Build Tools"),
     ],
 )
 def test_it_is_said_how_to_get_a_compiler_on_this_system(
@@ -76,25 +75,6 @@ def test_ranks_that_average_go_without_a_cuda_graph() -> None:
 def test_the_other_backends_only_trace() -> None:
     assert shown(backend="aot_eager", cxx=None) == ["aot_eager"]
     assert shown("cuda", backend="eager", cxx=None) == ["eager"]
-
-
-def test_on_windows_the_compiler_is_the_one_that_inductor_takes_there(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("sys.platform", "win32")
-    monkeypatch.setattr("shutil.which", lambda name: f"/bin/{name}" if name == "cl" else None)
-    monkeypatch.delenv("CXX", raising=False)
-    assert compiler() == "cl"
-    monkeypatch.setattr("shutil.which", lambda name: f"/bin/{name}" if name == "g++" else None)
-    assert compiler() is None
-
-
-def test_the_compiler_is_what_cxx_says_if_that_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shutil.which", lambda name: f"/bin/{name}" if name == "clang++" else None)
-    monkeypatch.delenv("CXX", raising=False)
-    assert compiler() == "clang++"
-    monkeypatch.setenv("CXX", "nowhere++")
-    assert compiler() is None
 
 
 def test_the_first_way_that_compiles_is_taken_and_the_others_reasons_are_kept() -> None:

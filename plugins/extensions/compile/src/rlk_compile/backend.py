@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -112,20 +110,6 @@ class Built:
     why_not: str = ""
 
 
-def compiler() -> str | None:
-    """The C++ compiler that inductor would find, or None. On Windows it knows Microsoft's alone."""
-    known = ["cl"] if sys.platform == "win32" else ["g++", "clang++", "c++"]
-    named = os.environ.get("CXX")
-    return next((name for name in ([named] if named else known) if shutil.which(name)), None)
-
-
-def _how_to_get_one() -> str:
-    """What brings a C++ compiler to this system."""
-    if sys.platform == "win32":
-        return "install the Visual Studio Build Tools, and start rlk in their command prompt"
-    return "type xcode-select --install" if sys.platform == "darwin" else "install g++"
-
-
 def strategies(
     config: CompileConfig, device: str, cxx: str | None, ranks: int, passes: Sequence[Pass] = ()
 ) -> list[Strategy]:
@@ -141,9 +125,9 @@ def strategies(
     if config.backend != "inductor":
         return [Strategy(config.backend)]
     if device == "cpu" and cxx is None:
+        install = "type xcode-select --install" if sys.platform == "darwin" else "install g++"
         raise Untraceable(
-            "no C++ compiler was found, which inductor needs on a CPU: "
-            f"{_how_to_get_one()}, or set CXX"
+            f"no C++ compiler was found, which inductor needs on a CPU: {install}, or set CXX"
         )
     found = [Strategy("inductor")]
     # Several ranks compute means in Python, which neither a CUDA graph nor a library can call.
