@@ -14,12 +14,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from rlk.component import Component
 from rlk.registry.entry import Entry
 from rlk.registry.kernel import default_kernel
 from rlk.registry.registries import Registries
 from rlk_doctor import machine, packages, plugins
 from rlk_doctor.command import doctor
 from rlk_doctor.finding import Finding
+from rlk_testing.stand_ins import StandIn
 
 Install = Callable[..., None]
 
@@ -131,6 +133,20 @@ def test_plugins_that_cannot_be_loaded_are_named_with_their_cause(install: Insta
     assert frail.state == "broken" and "No module named 'rlk_frail_is_nowhere'" in frail.found
     assert frail.advice == "pip uninstall rlk-frail, or tell its authors"
     assert found["name 'replay'"].advice == "pip uninstall rlk-replay or rlk-twin"
+
+
+def test_a_plugin_that_names_what_is_not_there_and_one_that_gives_a_name_twice_are_broken() -> None:
+    registries = Registries()
+    registries.discover()
+    made = Component(name="both", factory=StandIn, defaults={"storage": "replya"})
+    for kind in ("algorithms", "policies"):
+        registries[kind].add(Entry(kind, "both", "rlk-both", "0.3", lambda: made))
+    found = by_name(plugins.loadable(registries))
+    wrong = found["algorithm 'both' (rlk-both 0.3)"]
+    assert wrong.state == "broken" and "the default storage='replya': " in wrong.found
+    twice = found["name 'both'"]
+    assert "given 2 times by one package" in twice.found
+    assert twice.advice == "pip uninstall rlk-both"
 
 
 def test_a_plugin_for_a_newer_kernel_is_told_once_what_to_type(install: Install) -> None:
