@@ -13,6 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from rlk.files import cache_folder
 from rlk_cpp_libraries.build import COMPILERS, compiler
 from rlk_doctor.finding import Finding
 
@@ -118,19 +119,10 @@ def cache() -> Finding:
     sets = "set" if sys.platform == "win32" else "export"
     what, advice = "cache folder", f"{sets} XDG_CACHE_HOME=FOLDER"
     try:
-        return folder(what, cache_folder(), advice)
+        return folder(what, cache_folder() / "rlk", advice)
     except RuntimeError:
         none = "this user has no home, and XDG_CACHE_HOME is not set."
         return Finding(what, none, "missing", advice)
-
-
-def cache_folder() -> Path:
-    """The folder in which `compile` keeps its libraries, and `rlk plugins list` its rows.
-
-    Raises:
-        RuntimeError: for a user without a home.
-    """
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "rlk"
 
 
 def folder(what: str, place: Path, instead: str) -> Finding:
