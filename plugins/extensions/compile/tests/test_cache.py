@@ -16,8 +16,8 @@ from torch import fx
 import rlk_compile.sources
 from rlk.records import Loss
 from rlk.registry.kernel import Kernel
-from rlk_compile.cache import LIMIT, Cache, _used, usable_cache
 from rlk_compile.call_plan import CallPlan
+from rlk_compile.kept.cache import LIMIT, Cache, _used, usable_cache
 from rlk_compile.passes import KIND, ready
 from rlk_compile.sources import Unwritten, _known, hashed, sources, unchanged
 

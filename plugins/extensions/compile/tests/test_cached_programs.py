@@ -14,10 +14,10 @@ import attrs
 import pytest
 from compiled_runs import Halves, compiled, made
 
-from rlk_compile import cached_programs
 from rlk_compile.backend import Built, Strategy
-from rlk_compile.cache import Cache
-from rlk_compile.cached_programs import add
+from rlk_compile.kept import cached_programs
+from rlk_compile.kept.cache import Cache
+from rlk_compile.kept.cached_programs import add
 
 MINE = """
 from rlk.records import Loss

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import attrs
 import torch
 
-from rlk_compile import cached_programs
 from rlk_compile.backend import strategies
 from rlk_compile.building import built
-from rlk_compile.cache import Cache, usable_cache
-from rlk_compile.cache_key import key as key_of
 from rlk_compile.config import CompileConfig
+from rlk_compile.kept import cached_programs
+from rlk_compile.kept.cache import Cache, usable_cache
+from rlk_compile.kept.cache_key import key as key_of
 from rlk_compile.leaves import size_of
 from rlk_compile.passes import ready
 from rlk_compile.program import Program

@@ -7,8 +7,8 @@ from typing import Any
 
 from rlk_compile.ahead_of_time import loaded
 from rlk_compile.backend import Built
-from rlk_compile.cache import Cache, Entry
 from rlk_compile.conditions import Unknown
+from rlk_compile.kept.cache import Cache, Entry
 from rlk_compile.program import Program, scope_of
 from rlk_compile.sources import unchanged
 
