@@ -62,12 +62,6 @@ def test_the_weight_of_the_on_policy_examples_penalty_can_always_return(rlk_make
             assert float(algorithm.kl_coef) == pytest.approx(bound)
 
 
-def test_the_off_policy_example_foresees_its_updates_so_that_runs_say_what_compiling_saves():
-    from acme_ensemble.algorithm import EnsembleDDPG
-
-    assert hasattr(EnsembleDDPG, "updates_ahead")  # its contract compares it with a training
-
-
 def by_hand(example: Path):
     """The tests of an example's formulas, by name."""
     found = vars(module_of(example / "tests" / "test_loss.py"))

@@ -19,7 +19,7 @@ from rlk.component import Component
 
 #: Plugins that take minutes, other processes, or files; these have tests of their own.
 ELSEWHERE = {
-    *("compile", "compile-hint", "own-kernels", "mpi", "torch-distributed"),
+    *("compile", "own-kernels", "mpi", "torch-distributed"),
     *("demonstrations", "model-start", "replay-start", "gail-reward", "airl-reward"),
 }
 PLUGINS = {

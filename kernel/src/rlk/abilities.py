@@ -116,15 +116,6 @@ class WritesLater(Protocol):
     def has_unwritten(self, run: Any) -> bool: ...  #: whether it still keeps something of that run
 
 
-class ForeseesUpdates(Protocol):
-    """An algorithm that can estimate how many updates the coming timesteps will bring.
-
-    It returns that number and the transitions per update, or None if it cannot know.
-    """
-
-    def updates_ahead(self, timesteps: int) -> tuple[int, int] | None: ...
-
-
 class Filterable(Protocol):
     """A policy module that takes the filters of `rlk_filter_observation`."""
 

@@ -57,6 +57,15 @@ def users_path(typed: str | os.PathLike[str]) -> Path:
     return Path(os.path.expanduser(typed))
 
 
+def cache_folder() -> Path:
+    """The user's folder for caches: `XDG_CACHE_HOME`, else `~/.cache`.
+
+    Raises:
+        RuntimeError: if neither is known. A container may run as a user without a home.
+    """
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+
+
 def _look(path: Path) -> None:
     """OSError for an impossible path; for some, Python itself raises ValueError."""
     try:

@@ -136,7 +136,6 @@ def test_there_is_one_update_of_everything_for_every_collection(rlk_make):
     agent = rlk_make("a2c", env=MATCH, n_envs=3)
     agent.learn(45)
     assert agent.run.clock.iterations == agent.run.clock.updates == 3
-    assert agent.run.algorithm.updates_ahead(45) == (3, 15)
 
 
 def test_returns_are_sums_of_the_steps_that_follow_and_the_value_after_them(rlk_make):

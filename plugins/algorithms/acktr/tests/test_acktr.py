@@ -152,7 +152,6 @@ def test_there_is_one_update_of_everything_for_every_collection(rlk_make):
     agent = rlk_make("acktr", **{**SHORT, "n_envs": 3})
     agent.learn(36)
     assert agent.run.clock.iterations == agent.run.clock.updates == 3
-    assert agent.run.algorithm.updates_ahead(36) == (3, 12)
 
 
 @pytest.mark.parametrize("gae_lambda", [None, 0.7])

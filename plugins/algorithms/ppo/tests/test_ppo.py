@@ -96,7 +96,6 @@ def test_every_epoch_is_a_pass_over_the_collection(rlk_make):
     agent.learn(32)
     assert agent.run.clock.iterations == 2
     assert agent.run.clock.updates == 2 * 3 * 4
-    assert agent.run.algorithm.updates_ahead(32) == (24, 4)
 
 
 def test_a_batch_that_a_collection_cannot_give_is_refused(rlk_make):

@@ -91,7 +91,6 @@ def test_an_epoch_has_every_transition_of_every_actor_once(rlk_make, batch_size,
     whole = agent.run.storage.latest().extras["value"].ravel().tolist()
     for epoch in (batches[: len(sizes)], batches[len(sizes) :]):
         assert sorted(torch.cat([batch.value for batch in epoch]).tolist()) == sorted(whole)
-    assert agent.run.algorithm.updates_ahead(24) == (2 * 2 * len(sizes), 12 // len(sizes))
 
 
 def test_advantages_are_normalised_over_the_collection_and_not_in_each_minibatch(rlk_make):

@@ -82,11 +82,6 @@ def test_a_bad_name_of_a_class_is_refused(given):
         names("qrdqn", None, given)
 
 
-def test_an_off_policy_algorithm_foresees_its_updates_so_that_runs_say_what_compiling_saves():
-    files = render_package(names("mine"), example("algorithms", "off-policy"))
-    assert "def updates_ahead(self, timesteps: int)" in files["src/rlk_mine/algorithm.py"]
-
-
 def imports(text):
     """The modules that a source imports."""
     for node in ast.walk(ast.parse(text)):

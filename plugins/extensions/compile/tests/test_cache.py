@@ -16,8 +16,8 @@ from torch import fx
 import rlk_compile.sources
 from rlk.records import Loss
 from rlk.registry.kernel import Kernel
-from rlk_compile.cache import LIMIT, Cache, _used, default_folder, usable_cache
 from rlk_compile.call_plan import CallPlan
+from rlk_compile.kept.cache import LIMIT, Cache, _used, usable_cache
 from rlk_compile.passes import KIND, ready
 from rlk_compile.sources import Unwritten, _known, hashed, sources, unchanged
 
@@ -279,13 +279,6 @@ def test_bytes_that_moved_from_one_file_to_the_next_are_damage(
     entry.library.write_bytes(entry.library.read_bytes() + operators.read_bytes()[:1])
     operators.write_bytes(operators.read_bytes()[1:])
     assert not [*cache.find("one")]
-
-
-def test_the_folder_is_in_the_users_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", "/home/me")
-    for value, expected in (("/caches", "/caches"), ("", "/home/me/.cache")):
-        monkeypatch.setenv("XDG_CACHE_HOME", value)
-        assert default_folder() == Path(expected) / "rlk" / "compile"
 
 
 # ---- passes --------------------------------------------------------------------------------------

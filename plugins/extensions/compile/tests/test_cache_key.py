@@ -13,9 +13,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from rlk_compile import cache_key
 from rlk_compile.backend import Strategy
-from rlk_compile.cache_key import _compiler, _own_version, _processor, key
+from rlk_compile.kept import cache_key
+from rlk_compile.kept.cache_key import _compiler, _own_version, _processor, key
 from rlk_compile.sources import hashed, unchanged
 
 
@@ -116,7 +116,7 @@ def test_of_the_environment_only_inductors_options_matter(monkeypatch: pytest.Mo
 def test_another_version_of_this_package_has_another_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache_key, "__file__", str(tmp_path / "cache_key.py"))
+    monkeypatch.setattr(cache_key, "__file__", str(tmp_path / "kept" / "cache_key.py"))
     (tmp_path / "one.py").write_text("TAU = 0.5\n")
     before = key_now()
     (tmp_path / "notes.txt").write_text("nothing is compiled differently\n")

@@ -12,15 +12,12 @@ from typing import Any
 
 import attrs
 import pytest
-import torch
 from compiled_runs import Halves, compiled, made
 
-from rlk.hookspecs import hookimpl
-from rlk_compile import cached_programs
 from rlk_compile.backend import Built, Strategy
-from rlk_compile.cache import Cache
-from rlk_compile.cached_programs import _only_lacks_objects, add
-from rlk_compile.conditions import Scope
+from rlk_compile.kept import cached_programs
+from rlk_compile.kept.cache import Cache
+from rlk_compile.kept.cached_programs import add
 
 MINE = """
 from rlk.records import Loss
@@ -102,63 +99,17 @@ def test_what_was_imported_before_its_file_was_edited_is_not_taken_for_the_new_t
     assert found(kept, algorithm=imported(tmp_path / "one", 3.0)) == 0
 
 
-class Quarters(Halves):
-    """Wraps losses in another way."""
-
-    @hookimpl
-    def rlk_wrap_loss(self, run: Any, group: str) -> Any:
-        halve = super().rlk_wrap_loss(run, group)
-        return lambda loss_fn: halve(halve(loss_fn))
-
-
-def test_a_program_with_wrapped_losses_is_found_before_the_first_update_wraps_them(
-    kept: Cache,
-) -> None:
+def test_a_program_is_of_a_run_that_wraps_losses_or_of_one_that_does_not(kept: Cache) -> None:
     keep(kept, Halves())
-    assert found(kept, Halves()) == 1
-    assert found(kept, Quarters()) == 0
     assert found(kept) == 0
     keep(kept)
-    assert found(kept) == 1 and found(kept, Halves()) == 1
-
-
-@pytest.fixture
-def runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """One entry for each time that looking for programs runs the update."""
-    found: list[int] = []
-    restored = cached_programs.restored
-
-    def counted(fixed: Any) -> Any:
-        found.append(1)
-        return restored(fixed)
-
-    monkeypatch.setattr(cached_programs, "restored", counted)
-    return found
+    assert found(kept) == 1 and found(kept, Halves()) == 0
 
 
 def again(cache: Cache, **changes: Any) -> None:
     """Keep the same program with another call plan."""
     entry, *_ = cache.find("a key")
     cache.add("a key", attrs.evolve(entry.call_plan, **changes), entry.library)
-
-
-def test_the_update_is_run_once_at_most_and_only_where_a_program_lacks_nothing_else(
-    tmp_path: Path, imported: Any, kept: Cache, runs: list[int]
-) -> None:
-    keep(kept)
-    assert found(kept) == 1 and not runs, "nothing is missing"
-    wrapped = Cache(tmp_path / "wrapped")
-    keep(wrapped, Halves())
-    again(wrapped, strategy="another")
-    assert found(wrapped, Halves()) == 2 and len(runs) == 1
-    runs.clear()
-    for name in ("one", "other"):
-        conditions = {f"L['optimise'].{name}": "builtins.int 1"}
-        again(kept, conditions=next(iter(kept.find("a key"))).call_plan.conditions | conditions)
-    runs.clear()
-    assert found(kept) == 1 and len(runs) == 1, "neither exists after the update either"
-    runs.clear()
-    assert found(wrapped, Halves(), algorithm=imported(tmp_path / "one", 2.0)) == 0 and not runs
 
 
 @pytest.mark.parametrize("others", [None, {"/nowhere/mine.py": "hash"}])
@@ -178,40 +129,6 @@ def test_a_library_that_torch_cannot_load_is_removed(
     keep(kept)
     monkeypatch.setattr(cached_programs, "loaded", refuse)
     assert found(kept) == 0 and not [*kept.find("a key")]
-
-
-def holder(**attributes: Any) -> Any:
-    return SimpleNamespace(scale=2.0, made={}, flat=torch.zeros(2), **attributes)
-
-
-#: What the first update makes, in addition to what `holder` has.
-MADE = {"made": {"loss": 1}, "rate": 0.5}
-
-
-@pytest.mark.parametrize(
-    ("now", "expected"),
-    [
-        ({}, True),
-        (MADE, False),
-        ({"rate": 0.5}, False),
-        ({"scale": 3.0}, False),
-        ({"flat": torch.zeros(3)}, False),
-        ({"made": {"other": 1}}, False),
-        ({"made": {"loss": 1}}, True),
-    ],
-)
-def test_only_what_the_first_update_makes_may_be_missing(now: Any, expected: bool) -> None:
-    places = [f"L['function'].{name}" for name in ("scale", "made", "flat", "rate")]
-    first = SimpleNamespace(**{**vars(holder()), **MADE})
-    conditions = Scope(first, None, None, {}).describe([*places, "hasattr(L['function'], 'rate')"])
-    current = SimpleNamespace(**{**vars(holder()), **now})
-    assert _only_lacks_objects(Scope(current, None, None, {}), conditions) == expected
-
-
-def test_a_dict_that_has_some_of_the_keys_is_another_one() -> None:
-    wanted = Scope({"a": 1, "b": 1}, None, None, {}).describe(["L['function']"])
-    some = Scope({"a": 1}, None, None, {})
-    assert not _only_lacks_objects(some, {**wanted, "L['function']['b']": "builtins.int 1"})
 
 
 def test_what_cannot_be_kept_says_why(tmp_path: Path) -> None:

@@ -9,8 +9,7 @@ import pytest
 import torch
 
 from rlk.records import Update
-from rlk_compile.call_plan import CallPlan, _expressions, _outputs, _sources
-from rlk_compile.conditions import Scope
+from rlk_compile.call_plan import _expressions, _outputs, _sources
 from rlk_compile.trace import Guard, Recorder, Untraceable
 
 X = torch.zeros(2)
@@ -81,12 +80,3 @@ def test_code_in_no_file_gives_a_call_plan_for_this_process_only() -> None:
     code = compile("1", "<notebook>", "eval")
     trace: Any = SimpleNamespace(recorder=SimpleNamespace(code=[code]), guards=[])
     assert _sources(trace) is None
-
-
-def test_the_tensors_that_exist_already_are_those_to_restore() -> None:
-    plan = CallPlan(
-        inputs=(("L['function'].later", True), None, ("L['function'].rate", False)),
-        paths=(("x",),), metrics={}, td_error=None, stays=(), conditions={}, sources=None,
-    )  # fmt: skip
-    scope = Scope(SimpleNamespace(rate=X), None, None, {})
-    assert [id(tensor) for tensor in plan.fixed(scope)] == [id(X)]

@@ -10,9 +10,9 @@ import attrs
 import pytest
 from compiled_runs import compiled, eagerly, made
 
-from rlk_compile import cached_programs
 from rlk_compile.backend import Strategy
-from rlk_compile.cache import Cache, Entry
+from rlk_compile.kept import cached_programs
+from rlk_compile.kept.cache import Cache, Entry
 from rlk_compile.program import Program
 from rlk_compile.trial import Report
 

@@ -19,7 +19,6 @@ from rlk_numpy_acting.actors import (
     NumpyDeterministicActor,
     NumpyDistributionActor,
     NumpyGreedyActor,
-    NumpyRecurrentActor,
     in_numpy,
 )
 from rlk_numpy_acting.cpu_copy import FollowingActor
@@ -45,26 +44,12 @@ ACTION_SPACES = {
 #: Of masks by their length: what allows something of every choice of these actions.
 FIRST_OPTIONS = {3: [0], 5: [0, 2], 6: [0, 2, 4]}
 BOX = ACTION_SPACES["squashed-gaussian"]
-#: Of every policy of this repository, what acts in numpy: everything, the heads alone, nothing.
-WHOLE, HEADS, NOTHING = "whole", "heads", "nothing"
-POLICIES = {
-    "mlp": WHOLE,
-    "MlpPolicy": WHOLE,
-    "LnMlpPolicy": WHOLE,
-    "multi-input": WHOLE,
-    "MultiInputPolicy": WHOLE,
-    "cnn": NOTHING,
-    "CnnPolicy": NOTHING,
-    "LnCnnPolicy": NOTHING,
-    "lstm": HEADS,
-    "MlpLstmPolicy": HEADS,
-    "ln-lstm": HEADS,
-    "MlpLnLstmPolicy": HEADS,
-    "CnnLstmPolicy": HEADS,
-    "CnnLnLstmPolicy": HEADS,
-    "multi-input-lstm": HEADS,
-    "MultiInputLstmPolicy": HEADS,
-}
+#: The policies of this repository that act in numpy unless they see images, and all the others.
+IN_NUMPY = ("mlp", "MlpPolicy", "LnMlpPolicy", "multi-input", "MultiInputPolicy")
+IN_TORCH = (
+    *("cnn", "CnnPolicy", "LnCnnPolicy", "lstm", "MlpLstmPolicy", "CnnLstmPolicy", "ln-lstm"),
+    *("MlpLnLstmPolicy", "CnnLnLstmPolicy", "multi-input-lstm", "MultiInputLstmPolicy"),
+)
 SMALL = {"n_lstm": 8, "features": 16}
 
 
@@ -159,11 +144,12 @@ def equal_in_both(make, space, steps=4):
 
 def test_of_every_policy_of_this_repository_it_is_written_down_what_acts_in_numpy(rlk_kernel):
     entries = rlk_kernel.registries.policies
-    assert {entry.name for entry in entries if entry.dist.startswith("rlk-")} == set(POLICIES)
+    names = {entry.name for entry in entries if entry.dist.startswith("rlk-")}
+    assert names == {*IN_NUMPY, *IN_TORCH}
 
 
 @pytest.mark.parametrize("formulas", ACTION_SPACES)
-@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("name", [*IN_NUMPY, *IN_TORCH])
 def test_every_policy_and_distribution_act_the_same_or_stay_in_torch(name, formulas):
     made, record = architecture(name)
     chosen = distribution(formulas)
@@ -175,34 +161,22 @@ def test_every_policy_and_distribution_act_the_same_or_stay_in_torch(name, formu
             actor = RecurrentActor if record.recurrent else DistributionActor
             return actor(policy, chosen, rng)
 
-        served = POLICIES[name] == HEADS or (POLICIES[name] == WHOLE and kind != "Image")
-        if not served:
-            assert in_numpy(make(np.random.default_rng(0))) is None, f"{name} in {kind}"
+        if name in IN_NUMPY and kind != "Image":
+            assert type(equal_in_both(make, space)) is NumpyDistributionActor
         else:
-            kind_of_actor = NumpyRecurrentActor if record.recurrent else NumpyDistributionActor
-            assert type(equal_in_both(make, space)) is kind_of_actor
-
-
-@pytest.mark.parametrize("value_lstm", ["own", "none"])
-def test_heads_that_see_a_part_of_the_features_act_the_same(value_lstm):
-    space, chosen = OBSERVATION_SPACES["Box"], distribution("categorical")
-    made = architecture("lstm", value_lstm=value_lstm, n_lstm_layers=2)[0]
-    policy = actor_critic(made, space, chosen)
-    actor = equal_in_both(lambda rng: RecurrentActor(policy, chosen, rng), space)
-    assert type(actor) is NumpyRecurrentActor
+            assert in_numpy(make(np.random.default_rng(0))) is None, f"{name} in {kind}"
 
 
 @pytest.mark.parametrize("formulas", ["categorical", "multi-categorical", "bernoulli"])
-@pytest.mark.parametrize("name", ["mlp", "multi-input", "lstm"])
+@pytest.mark.parametrize("name", ["mlp", "multi-input"])
 def test_masked_policies_act_the_same(name, formulas):
-    made, record = architecture(name)
+    made, _ = architecture(name)
     chosen = distribution(formulas)
     inner = OBSERVATION_SPACES["Dict" if name == "multi-input" else "Box"]
     space = with_mask(inner, ACTION_SPACES[formulas])
     policy = masked(actor_critic(made, inner, chosen), chosen, space)
-    kind = RecurrentActor if record.recurrent else DistributionActor
-    actor = equal_in_both(lambda rng: kind(policy, chosen, rng), space)
-    assert type(actor) is (NumpyRecurrentActor if record.recurrent else NumpyDistributionActor)
+    actor = equal_in_both(lambda rng: DistributionActor(policy, chosen, rng), space)
+    assert type(actor) is NumpyDistributionActor
 
 
 def test_a_distribution_whose_masks_are_not_known_stays_in_torch():
@@ -216,15 +190,13 @@ def test_a_distribution_whose_masks_are_not_known_stays_in_torch():
     assert in_numpy(actor) is None
 
 
-@pytest.mark.parametrize("kind", [DistributionActor, RecurrentActor])
 @pytest.mark.parametrize(
     "extras", [("value", "log_prob"), ("value",), ("log_prob",), ("parameters",), ()]
 )
-def test_extras_are_those_that_the_storage_keeps(kind, extras):
+def test_extras_are_those_that_the_storage_keeps(extras):
     space, chosen = OBSERVATION_SPACES["Box"], distribution("categorical")
-    name = "mlp" if kind is DistributionActor else "lstm"
-    policy = actor_critic(architecture(name)[0], space, chosen)
-    equal_in_both(lambda rng: kind(policy, chosen, rng, extras), space)
+    policy = actor_critic(architecture("mlp")[0], space, chosen)
+    equal_in_both(lambda rng: DistributionActor(policy, chosen, rng, extras), space)
 
 
 @pytest.mark.parametrize("name", ["mlp", "multi-input"])
@@ -255,20 +227,11 @@ def test_the_deterministic_actor_takes_the_same_action(name):
     assert type(actor) is NumpyDeterministicActor
 
 
-def test_a_recurrent_state_of_another_number_of_environments_is_refused():
-    space, chosen = OBSERVATION_SPACES["Box"], distribution("categorical")
-    policy = actor_critic(architecture("lstm")[0], space, chosen)
-    actor = in_numpy(RecurrentActor(policy, chosen, np.random.default_rng(0)))
-    with pytest.raises(ValueError, match=r"with n_envs=6 the state is .* start\(n_envs\)"):
-        actor.act(observed(space), np.zeros((2, 16), np.float32), np.ones(N, np.bool_))
-
-
 @pytest.mark.parametrize("settings", [{"full_std": False}, {"use_expln": True}, {"sample_freq": 2},
                                       {"squash_output": True}, {"clip_mean": 0.05}])  # fmt: skip
-@pytest.mark.parametrize("name", ["mlp", "lstm"])
-def test_held_noise_is_the_same_whatever_its_settings(name, settings):
+def test_held_noise_is_the_same_whatever_its_settings(settings):
     space, chosen = OBSERVATION_SPACES["Box"], distribution("gsde", **settings)
-    policy = actor_critic(architecture(name)[0], space, chosen)
+    policy = actor_critic(architecture("mlp")[0], space, chosen)
     # Squashed actions near 1 differ by how tanh is rounded.
     policy.pi.out.log_std.data.normal_(mean=-3.0 if chosen.squashes else 0.0)
     actor = equal_in_both(lambda rng: make_actor(policy, chosen, rng), space, steps=6)

@@ -13,17 +13,12 @@ from rlk_evaluate.evaluate import evaluate_agent
 from rlk_networks.actor import DistributionActor
 from rlk_numpy_acting import actors
 from rlk_off_policy.actor import DeterministicActor, GreedyActor
-from rlk_on_policy.recurrent import RecurrentActor
 from rlk_testing.environments import BY_ACTION_SPACE
 
 WITHOUT = "no:numpy-acting"
 DISCRETE, BOX = BY_ACTION_SPACE["Discrete"], BY_ACTION_SPACE["Box"]
 RUNS = {
     "ppo2": ({"env": BOX, "n_steps": 16, "n_envs": 4}, DistributionActor),
-    "recurrent ppo2": (
-        {"env": DISCRETE, "n_steps": 16, "n_envs": 4, "policy": "lstm", "lstm": {"n_lstm": 8}},
-        RecurrentActor,
-    ),
     "trpo": ({"env": DISCRETE, "timesteps_per_batch": 32}, DistributionActor),
     "dqn": ({"env": DISCRETE, "learning_starts": 20, "buffer_size": 100}, GreedyActor),
     "td3": ({"env": BOX, "learning_starts": 20, "buffer_size": 200}, DeterministicActor),
@@ -38,7 +33,7 @@ every = pytest.mark.parametrize("name", RUNS)
 
 def made(rlk_make, name, *plugins):
     settings, _ = RUNS[name]
-    return rlk_make(name.split()[-1], seed=3, plugins=list(plugins), **settings)
+    return rlk_make(name, seed=3, plugins=list(plugins), **settings)
 
 
 @every

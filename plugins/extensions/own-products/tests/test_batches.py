@@ -7,7 +7,7 @@ import dataclasses
 import torch
 
 import rlk
-from rlk_own_products.batches import foreseen, has_transitions, least_transitions
+from rlk_own_products.batches import has_transitions, least_transitions
 from rlk_own_products.native import NUMBERS, WORK
 
 #: Of products with a layer of 64 x 64, just large enough.
@@ -30,15 +30,6 @@ def test_the_transitions_of_a_batch() -> None:
     assert not has_transitions(Parts({}), 1), "it has no tensors"
     parts = Parts({"a": torch.ones(4), "of all": torch.tensor(1.0)})
     assert has_transitions(parts, 4) and not has_transitions(parts, 5)
-
-
-def test_what_an_algorithm_says_of_its_batches() -> None:
-    class Foresees:
-        def __init__(self, ahead: tuple[int, int] | None) -> None:
-            self.updates_ahead = lambda timesteps: ahead
-
-    assert foreseen(Foresees((3, 8)), 99) == 8
-    assert foreseen(Foresees(None), 99) == foreseen(object(), 99) == 99
 
 
 def test_how_many_transitions_make_products_large_enough() -> None:

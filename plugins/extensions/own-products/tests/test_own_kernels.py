@@ -361,15 +361,6 @@ def test_if_they_cannot_be_built_the_user_is_told_and_torch_computes(
     assert sum("own-kernels" in str(each.message) for each in told) == 1
 
 
-@pytest.mark.usefixtures("this_processor")
-def test_batches_that_are_always_too_small_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rlk_cpp_libraries.compiler", lambda: "c++")
-    for size, is_wrapped in (ROWS - 1, False), (ROWS, True):
-        with rlk.make("dqn", env="CartPole-v1", **{**LARGE, "batch_size": size}) as agent:
-            wrap = extension.OwnKernels().rlk_wrap_update(agent.run)
-            assert (wrap is not None) is is_wrapped
-
-
 def test_they_are_compiled_for_the_strings_that_torch_has(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[str] = []
 

@@ -73,32 +73,6 @@ def test_steps_of_an_episode_are_counted_as_one_collection():
         made.updates_due(1)
 
 
-@pytest.mark.parametrize(
-    ("settings", "timesteps", "foreseen"),
-    [
-        ({}, 100, (100, 1)),
-        ({"learning_starts": 40, "batch_size": 8}, 100, (61, 8)),  # the first after timestep 40
-        ({"learning_starts": 8, "batch_size": 40}, 100, (61, 40)),
-        ({"learning_starts": 101}, 100, (0, 1)),
-        ({"train_freq": 10, "gradient_steps": 3}, 95, (30, 1)),  # ten whole collections
-        ({"train_freq": 10, "gradient_steps": -1, "learning_starts": 11}, 40, (30, 1)),
-        ({"train_freq": "1 episode", "gradient_steps": -1, "learning_starts": 11}, 40, (30, 1)),
-        ({"train_freq": "1 episode", "gradient_steps": 5}, 40, None),
-    ],
-)
-def test_updates_are_foreseen_by_the_settings_unless_episodes_decide(settings, timesteps, foreseen):
-    made, _ = schedule(**settings)
-    assert made.updates_ahead(timesteps) == foreseen
-
-
-def test_of_a_run_that_continues_the_updates_that_are_left_are_foreseen():
-    made, clock = schedule(n_envs=5, train_freq=2, learning_starts=40)
-    clock.timesteps = 20
-    assert made.updates_ahead(60) == (5, 1)  # after timesteps 40, 50, 60, 70 and 80
-    clock.timesteps = 200
-    assert made.updates_ahead(60) == (6, 1)
-
-
 def test_minus_one_is_an_update_for_each_timestep_collected_since_the_last():
     made, clock = schedule(n_envs=3, train_freq=4, gradient_steps=-1)
     clock.timesteps = 12

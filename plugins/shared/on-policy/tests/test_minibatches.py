@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from rlk.errors import RlkError
-from rlk_on_policy.minibatches import epochs, flat, minibatches_ahead
+from rlk_on_policy.minibatches import epochs, flat
 from rlk_rollout.rollout import Rollout
 
 T, N = 5, 2
@@ -28,11 +28,6 @@ def rollout(observation=None):
         final_observation=np.empty((0, 1), np.float32),
         extras={"value": 10 * number, "log_prob": -number},
     )
-
-
-def test_minibatches_of_a_run_are_foreseen():
-    assert minibatches_ahead(100, 32, 3, 4) == (4 * 3 * 4, 8)  # four collections
-    assert minibatches_ahead(0, 32, 3, 4) == (0, 8)
 
 
 def test_a_flat_rollout_keeps_every_transition_together():

@@ -13,7 +13,6 @@ from rlk_testing.stand_ins import COMPONENTS, RandomActor, StandIn
 
 GOOD = COMPONENTS["algorithms"]
 LEAVES = "test_an_actor_leaves_what_it_is_given_as_it_was"
-COUNTED = "test_the_updates_that_it_foresees_are_counted_for_all_environments_together"
 
 
 def kernel(suite):
@@ -80,11 +79,6 @@ class UsesNoDraw(Uniform):
         return super()._from_uniform(np.full_like(uniform, 0.5))
 
 
-class ForgetsThatThereAreSeveral(StandIn):
-    def updates_ahead(self, timesteps):
-        return timesteps // self.config.n_steps, self.config.batch_size
-
-
 class DecaysParametersItself(StandIn):
     def update(self, batch, optimise):
         found = super().update(batch, optimise)
@@ -128,7 +122,6 @@ ERRORS = {TakesArraysAlone: "AttributeError: 'dict' object"}
             acting(ReportsTheMeanOfAll),
             "test_what_an_actor_returns_for_an_observation_does_not_depend_on_the_others",
         ),
-        (ForgetsThatThereAreSeveral, COUNTED),
         (DecaysParametersItself, "test_parameters_move_by_nothing_but_optimise"),
         (TakesArraysAlone, "test_it_trains_on_observations_of_several_parts"),
         (KeepsTheLoadedTensor, "test_its_state_is_plain_and_comes_back_as_it_was"),

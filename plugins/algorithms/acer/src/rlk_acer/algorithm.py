@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -47,11 +46,6 @@ class ACER:
 
     def steps_per_collect(self) -> int:
         return self.config.n_steps
-
-    def updates_ahead(self, timesteps: int) -> tuple[int, int]:
-        collected = self.config.n_steps * self.run.n_envs
-        collections = math.ceil(timesteps / collected)
-        return round(collections * (1.0 + self.config.replay_ratio)), collected
 
     def extras(self) -> Mapping[str, Field]:
         logits = Field((self.distribution.parameter_size,))

@@ -19,7 +19,7 @@ from rlk_networks import Heads
 from rlk_on_policy.advantage_loss import advantage_loss
 from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.heads import actor_critic
-from rlk_on_policy.minibatches import Minibatch, minibatches_ahead
+from rlk_on_policy.minibatches import Minibatch
 from rlk_on_policy.normalise import normalised
 from rlk_on_policy.policy_group import policy_group
 from rlk_on_policy.recurrent import state_fields, stochastic_actor
@@ -49,9 +49,6 @@ class ACKTR:
 
     def steps_per_collect(self) -> int:
         return self.config.n_steps
-
-    def updates_ahead(self, timesteps: int) -> tuple[int, int]:
-        return minibatches_ahead(timesteps, self.config.n_steps * self.run.n_envs, 1, 1)
 
     def extras(self) -> Mapping[str, Field]:
         return {"value": Field(()), **state_fields(self.policy)}

@@ -16,7 +16,7 @@ from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.clipped_loss import clipped_loss
 from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.minibatch_sizes import minibatches_per_epoch
-from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
+from rlk_on_policy.minibatches import Minibatch, epochs, flat
 from rlk_on_policy.normalise import normalised
 from rlk_on_policy.policy_group import policy_group
 from rlk_on_policy.recurrent import is_recurrent, state_fields, stochastic_actor
@@ -68,11 +68,6 @@ class PPO:
 
     def steps_per_collect(self) -> int:
         return self.config.n_steps
-
-    def updates_ahead(self, timesteps: int) -> tuple[int, int]:
-        """The number of updates without `target_kl`."""
-        config, collected = self.config, self.config.n_steps * self.run.n_envs
-        return minibatches_ahead(timesteps, collected, config.n_epochs, self.n_minibatches)
 
     def extras(self) -> Mapping[str, Field]:
         return {"value": Field(()), "log_prob": Field(()), **state_fields(self.policy)}

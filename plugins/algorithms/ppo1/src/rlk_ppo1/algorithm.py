@@ -19,7 +19,7 @@ from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.clipped_loss import clipped_loss
 from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.minibatch_sizes import minibatches_per_epoch
-from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
+from rlk_on_policy.minibatches import Minibatch, epochs, flat
 from rlk_on_policy.normalise import normalised
 from rlk_on_policy.policy_group import policy_group
 from rlk_on_policy.recurrent import stochastic_actor
@@ -53,11 +53,6 @@ class PPO1:
 
     def steps_per_collect(self) -> int:
         return self.config.timesteps_per_actorbatch
-
-    def updates_ahead(self, timesteps: int) -> tuple[int, int]:
-        config = self.config
-        collected = config.timesteps_per_actorbatch * self.run.n_envs
-        return minibatches_ahead(timesteps, collected, config.optim_epochs, self.n_minibatches)
 
     def extras(self) -> Mapping[str, Field]:
         return {"value": Field(()), "log_prob": Field(())}

@@ -14,7 +14,7 @@ from rlk_networks import Heads
 from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.clipped_loss import clipped_loss
 from rlk_on_policy.heads import actor_critic
-from rlk_on_policy.minibatches import Minibatch, epochs, flat, minibatches_ahead
+from rlk_on_policy.minibatches import Minibatch, epochs, flat
 from rlk_on_policy.normalise import normalised
 from rlk_on_policy.policy_group import policy_group
 from rlk_on_policy.recurrent import is_recurrent, state_fields, stochastic_actor
@@ -57,10 +57,6 @@ class PPO2:
 
     def steps_per_collect(self) -> int:
         return self.config.n_steps
-
-    def updates_ahead(self, timesteps: int) -> tuple[int, int]:
-        config, collected = self.config, self.config.n_steps * self.run.n_envs
-        return minibatches_ahead(timesteps, collected, config.noptepochs, config.nminibatches)
 
     def extras(self) -> Mapping[str, Field]:
         return {"value": Field(()), "log_prob": Field(()), **state_fields(self.policy)}

@@ -62,9 +62,6 @@ class SAC:
     def steps_per_collect(self) -> int:
         return self.schedule.steps_per_collect()
 
-    def updates_ahead(self, timesteps: int) -> tuple[int, int] | None:
-        return self.schedule.updates_ahead(timesteps)
-
     def extras(self) -> Mapping[str, Field]:
         return {}
 

@@ -55,29 +55,19 @@ def fault(entry: Entry, registries: Registries) -> str | None:
 
     Names of other components in its record, such as its default storage, are looked up.
     """
-    found = import_fault(entry)
+    found = diagnose.problem(entry)
     if found:
         return found
-    factory, hooks = entry.load(), entry.hooks_of(entry.component())
+    try:
+        factory, hooks = entry.load(), entry.hooks_of(entry.component())
+    except BrokenPlugin as error:
+        return str(error).removeprefix(f"{entry.title} is broken: ")
     wrong = list(wrong_references(entry.component(), entry.kind, registries))
     wrong += _hidden_commands(entry, registries)
     answering = factory if entry.kind in ANSWERING else hooks
     if isinstance(answering, type):
         wrong += filter(None, [why_not_called(answering)])
     return "; ".join(wrong) or None
-
-
-def import_fault(entry: Entry) -> str | None:
-    """Why a component or its implementation cannot be imported, or None."""
-    found = diagnose.problem(entry)
-    if found:
-        return found
-    try:
-        entry.load()
-        entry.hooks_of(entry.component())
-    except BrokenPlugin as error:
-        return str(error).removeprefix(f"{entry.title} is broken: ")
-    return None
 
 
 def _hidden_commands(entry: Entry, registries: Registries) -> Iterator[str]:

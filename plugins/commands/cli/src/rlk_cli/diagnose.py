@@ -1,7 +1,7 @@
 """Finds what is wrong with components, without importing their implementations.
 
 The module of the factory is not imported, so that a listing of everything is fast and does not
-import torch. Its compiled code is inspected first, and, if that is not conclusive, its source.
+import torch: its source is read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from rlk.registry.entry import Entry
 from rlk.registry.implementations import HOOKS
 from rlk.registry.kinds import misspelt
 from rlk.registry.registries import Registries
-from rlk_cli.compiled import is_sound
 
 
 def problem(entry: Entry) -> str | None:
@@ -31,8 +30,7 @@ def problem(entry: Entry) -> str | None:
         component = entry.component()
         factory, required = component.factory, protocols.methods(entry.kind, component.stages)
         if isinstance(factory, str):
-            if not is_sound(factory, required):
-                _check_source(entry.kind, factory, required)
+            _check_source(entry.kind, factory, required)
         elif isinstance(factory, type):
             _check_methods(entry.kind, str(factory), required - protocols.members(factory))
     except BrokenPlugin as error:

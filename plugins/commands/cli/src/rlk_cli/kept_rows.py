@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from rlk.files import replacing
+from rlk.files import cache_folder, replacing
 from rlk.registry.registries import Registries
 from rlk.registry.registry import BY_HAND
 
@@ -51,9 +51,8 @@ def save(registries: Registries, rows: list[Row]) -> None:
 
 def _place() -> Path:
     """One file for every installation of Python; RuntimeError for a user without a home."""
-    base = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
     installation = sha256(f"{sys.prefix} {sys.version}".encode()).hexdigest()[:16]
-    return base / "rlk" / f"plugins-{installation}.json"
+    return cache_folder() / "rlk" / f"plugins-{installation}.json"
 
 
 def _names(registries: Registries) -> list[list[str]]:

@@ -17,13 +17,7 @@ from rlk.errors import SHOWN, BrokenPlugin, nearest
 from rlk.planning.run_settings import RUN_SETTINGS
 from rlk.registry.kernel import default_kernel
 from rlk.registry.kinds import SLOTS
-from rlk_cli.words_of_the_zoos import (
-    COMMANDS,
-    SEARCH,
-    SETTINGS,
-    searched_instead,
-    typed_instead,
-)
+from rlk_cli.words_of_the_zoos import COMMANDS, SETTINGS, typed_instead
 
 
 def explained(error: click.NoSuchOption, arguments: Sequence[str]) -> click.UsageError:
@@ -34,11 +28,8 @@ def explained(error: click.NoSuchOption, arguments: Sequence[str]) -> click.Usag
         arguments: the whole command line.
     """
     params = error.ctx.command.params if error.ctx else []
-    key = _key(error.option_name, arguments)
+    key = error.option_name.lstrip("-").replace("-", "_")
     value = _value(error.option_name, arguments)
-    if key in SEARCH and error.ctx:
-        instead = searched_instead(key, value, error.ctx)
-        return click.UsageError(f"No such option {error.option_name!r}. {instead}", error.ctx)
     by_name = [param.opts[0] for param in params if param.name == key and param.opts]
     takes_settings = any("--set" in param.opts for param in params)
     typed = [f"{option} {value}" for option in by_name]
@@ -60,16 +51,6 @@ def explained_command(error: click.NoSuchCommand) -> click.UsageError:
         return error
     text = f"No such command {error.command_name!r}. Type: {COMMANDS[error.command_name]}"
     return click.UsageError(text, error.ctx)
-
-
-def _key(option: str, arguments: Sequence[str]) -> str:
-    """The option without leading dashes; click reads `-optimize` as many one-letter options.
-
-    Stable Baselines' documentation uses one dash there.
-    """
-    words = [one.removeprefix("-") for one in arguments if not one.startswith("--")]
-    words = [word for word in words if word in SEARCH and option == f"-{word[0]}"]
-    return words[0] if words else option.lstrip("-").replace("-", "_")
 
 
 def _settings(key: str, algo: str) -> list[str]:

@@ -6,6 +6,7 @@ import click
 
 _PLAYED = "rlk {command} RUN, where RUN is a run's folder (runs/…)"
 _FILM = "rlk enjoy RUN --record FILE.mp4"
+_SEARCH = "rlk tune --algo NAME --env ENV"
 #: Settings elsewhere, with their names in one algorithm or another.
 SETTINGS = {"lr": ("learning_rate", "actor_lr", "critic_lr")}
 #: Options that are not settings here, with what to type.
@@ -34,6 +35,14 @@ OPTIONS = {
     "save_path": "--out {value}",
     "verbose": "-v",
     "verbose 0": "--quiet",  # a value of an option may mean another one
+    **dict.fromkeys(("optimize", "optimize_hyperparameters", "n_startup_trials"), _SEARCH),
+    "o": _SEARCH,  # what click reads of -optimize, as Stable Baselines' documentation types it
+    "n_trials": f"{_SEARCH} --trials {{value}}",
+    "n_jobs": f"{_SEARCH} --jobs {{value}}",
+    "n_evaluations": f"{_SEARCH} --evaluations {{value}}",
+    "study_name": f"{_SEARCH} --out {{value}}",
+    "sampler": f"{_SEARCH} --sampler {{value}}",
+    "pruner": f"{_SEARCH} --pruner {{value}}",
 }
 #: The same, for commands that take a RUN.
 OPTIONS_OF_A_RUN = {
@@ -44,16 +53,6 @@ OPTIONS_OF_A_RUN = {
     "n_envs": "rlk run --algo NAME --plugin model-start:path=RUN --n-envs {value}",
     "load_best": "--best",
     "load_checkpoint": "rlk {command} RUN/checkpoints/{value}.zip",
-}
-#: Options of their hyperparameter search, with those of `rlk tune` if it has them.
-SEARCH = {
-    **dict.fromkeys(("optimize", "optimize_hyperparameters", "n_startup_trials"), ""),
-    "n_trials": "--trials {value}",
-    "n_jobs": "--jobs {value}",
-    "n_evaluations": "--evaluations {value}",
-    "study_name": "--out {value}",
-    "sampler": "--sampler {value}",
-    "pruner": "--pruner {value}",
 }
 COMMANDS = {
     **dict.fromkeys(("train", "train.py"), "rlk run --algo NAME --env ENV"),
@@ -80,18 +79,3 @@ def typed_instead(key: str, value: str, context: click.Context) -> list[str]:
         if text and (text.split()[0] in options or not text.startswith("-")):
             return [text]
     return []
-
-
-def searched_instead(key: str, value: str, context: click.Context) -> str:
-    """What to type for an option of the zoos' search: a sentence.
-
-    Args:
-        key: of `SEARCH`.
-        value: the text typed after it.
-        context: of the command.
-    """
-    option = SEARCH[key].format(value=value)
-    if context.info_name != "tune":
-        typed = f"rlk tune --algo NAME --env ENV {option}".rstrip()
-        return f"A search for hyperparameters is a command of its own. Type: {typed}"
-    return f"Type: {option}" if option else "Leave it out."

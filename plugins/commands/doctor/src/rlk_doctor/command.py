@@ -43,7 +43,7 @@ def _findings() -> Iterator[Finding]:
     yield machine.python()
     yield machine.processor()
     yield from machine.libraries()
-    yield from machine.compilers()
+    yield machine.cpp_compiler()
     yield from machine.mpi()
     yield from packages.requirements()
     yield from packages.extras()

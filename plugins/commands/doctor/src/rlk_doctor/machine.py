@@ -8,12 +8,13 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from rlk_cpp_libraries.build import COMPILERS
+from rlk.files import cache_folder
+from rlk_cpp_libraries.build import COMPILERS, compiler
 from rlk_doctor.finding import Finding
 
 #: With fewer bytes in /dev/shm, three ranks under MPICH do not start: each takes 1.06 MB there, and
@@ -77,36 +78,17 @@ def graphics(torch: Any) -> Finding:
     return Finding("gpu", found, "missing", advice)
 
 
-def compilers() -> Iterator[Finding]:
-    """The C++ compilers, which make `compile` and `cpp-priorities` faster.
-
-    On Windows `compile` takes Microsoft's, because inductor does, and `cpp-priorities` another one.
-    """
-    what, for_compile = "c++ compiler", "--plugin compile needs on a CPU"
-    named = os.environ.get("CXX")
-    if named and shutil.which(named) is None:
+def cpp_compiler() -> Finding:
+    """The C++ compiler, which makes `compile` and `cpp-priorities` faster."""
+    what, named, found = "c++ compiler", os.environ.get("CXX"), compiler()
+    if found:
+        return Finding(what, str(shutil.which(found)))
+    if named:
         cause = f"CXX={named} is not a program that can be found."
-        advice = "set CXX=" if sys.platform == "win32" else "unset CXX, or export CXX=g++"
-        yield Finding(what, cause, "broken", advice)
-    elif named:
-        yield _first_of([named], what)
-    elif sys.platform == "win32":
-        advice = "install the Visual Studio Build Tools, and start rlk in their command prompt"
-        yield _first_of(["cl"], what, for_compile, advice)
-        advice = "install MinGW-w64, and set PATH=%PATH%;FOLDER"
-        yield _first_of(COMPILERS, "c++ for libraries", "cpp-priorities needs", advice)
-    else:
-        install = "xcode-select --install" if sys.platform == "darwin" else "apt install g++"
-        yield _first_of(COMPILERS, what, for_compile, f"{install}, or export CXX=COMPILER")
-
-
-def _first_of(names: Sequence[str], what: str, needed: str = "", advice: str = "") -> Finding:
-    """The first of these compilers that is found; if there is none, it is missing."""
-    found = next(filter(None, map(shutil.which, names)), None)
-    if found is not None:
-        return Finding(what, found)
-    none = f"no {' or '.join(names)} is found, which {needed}."
-    return Finding(what, none, "missing", advice)
+        return Finding(what, cause, "broken", "unset CXX, or export CXX=g++")
+    none = f"no {' or '.join(COMPILERS)} is found, which --plugin compile needs on a CPU."
+    install = "xcode-select --install" if sys.platform == "darwin" else "apt install g++"
+    return Finding(what, none, "missing", f"{install}, or export CXX=COMPILER")
 
 
 def mpi() -> Iterator[Finding]:
@@ -137,19 +119,10 @@ def cache() -> Finding:
     sets = "set" if sys.platform == "win32" else "export"
     what, advice = "cache folder", f"{sets} XDG_CACHE_HOME=FOLDER"
     try:
-        return folder(what, cache_folder(), advice)
+        return folder(what, cache_folder() / "rlk", advice)
     except RuntimeError:
         none = "this user has no home, and XDG_CACHE_HOME is not set."
         return Finding(what, none, "missing", advice)
-
-
-def cache_folder() -> Path:
-    """The folder in which `compile` keeps its libraries, and `rlk plugins list` its rows.
-
-    Raises:
-        RuntimeError: for a user without a home.
-    """
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "rlk"
 
 
 def folder(what: str, place: Path, instead: str) -> Finding:

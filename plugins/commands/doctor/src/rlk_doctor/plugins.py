@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def loadable(registries: Registries) -> Iterator[Finding]:
-    """Broken components, and names that two packages use; without any, how many can be used."""
+    """Broken components, and names that are used twice; without any, how many can be used."""
     faults = list(_faults(registries))
     yield from faults
     if not faults:
@@ -28,13 +28,11 @@ def _faults(registries: Registries) -> Iterator[Finding]:
     # Without a library that all of them need, no implementation can be imported; its line says so.
     can_import = all(one.state != "broken" for one in machine.libraries())
     for entry in registries.every_entry():
-        problem = check.import_fault(entry) if can_import else diagnose.problem(entry)
+        problem = check.fault(entry, registries) if can_import else diagnose.problem(entry)
         if problem:
             # What it requires and is not there has a line that says what to type.
             advice = "" if unmet(entry.dist) else f"pip uninstall {entry.dist}, or tell its authors"
             yield Finding(entry.title, f"{problem.rstrip('.')}.", "broken", advice)
     for name, rivals in diagnose.clashes(registries).items():
-        dists = sorted({entry.dist for entry in rivals})
-        if len(dists) > 1:
-            advice = f"pip uninstall {' or '.join(dists)}"
-            yield Finding(f"name {name!r}", str(clash(name, rivals)), "broken", advice)
+        advice = f"pip uninstall {' or '.join(sorted({entry.dist for entry in rivals}))}"
+        yield Finding(f"name {name!r}", str(clash(name, rivals)), "broken", advice)

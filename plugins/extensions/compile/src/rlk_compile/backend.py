@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -112,20 +110,6 @@ class Built:
     why_not: str = ""
 
 
-def compiler() -> str | None:
-    """The C++ compiler that inductor would find, or None. On Windows it knows Microsoft's alone."""
-    known = ["cl"] if sys.platform == "win32" else ["g++", "clang++", "c++"]
-    named = os.environ.get("CXX")
-    return next((name for name in ([named] if named else known) if shutil.which(name)), None)
-
-
-def _how_to_get_one() -> str:
-    """What brings a C++ compiler to this system."""
-    if sys.platform == "win32":
-        return "install the Visual Studio Build Tools, and start rlk in their command prompt"
-    return "type xcode-select --install" if sys.platform == "darwin" else "install g++"
-
-
 def strategies(
     config: CompileConfig, device: str, cxx: str | None, ranks: int, passes: Sequence[Pass] = ()
 ) -> list[Strategy]:
@@ -141,27 +125,18 @@ def strategies(
     if config.backend != "inductor":
         return [Strategy(config.backend)]
     if device == "cpu" and cxx is None:
+        install = "type xcode-select --install" if sys.platform == "darwin" else "install g++"
         raise Untraceable(
-            "no C++ compiler was found, which inductor needs on a CPU: "
-            f"{_how_to_get_one()}, or set CXX"
+            f"no C++ compiler was found, which inductor needs on a CPU: {install}, or set CXX"
         )
-    # Ranks communicate through Python, which a CUDA graph cannot replay.
-    graphs = device == "cuda" and ranks == 1 and config.cuda_graphs is not False
-    if config.cuda_graphs and not graphs:
-        why = f"the device is {device}" if device != "cuda" else f"there are {ranks} ranks"
-        raise Untraceable(f"cuda_graphs=true is set, but {why}")
-    wrapped = cxx is not None if config.cpp_wrapper is None else config.cpp_wrapper
-    if wrapped and cxx is None:
-        raise Untraceable(
-            f"cpp_wrapper=true is set, but no C++ compiler was found: {_how_to_get_one()}"
-        )
-    found = [Strategy("inductor", cpp_wrapper=True)] if wrapped and not graphs else []
-    if wrapped and device == "cpu" and ranks == 1:  # means over ranks are computed in Python
-        found = [Strategy("inductor", ahead=True)]
-    if config.cpp_wrapper is not True or graphs:
-        found.append(Strategy("inductor"))
-    if graphs:
-        found = [attrs.evolve(strategy, cuda_graphs=True) for strategy in found] + found
+    found = [Strategy("inductor")]
+    # Several ranks compute means in Python, which neither a CUDA graph nor a library can call.
+    if device == "cuda" and ranks == 1:
+        found.insert(0, Strategy("inductor", cuda_graphs=True))
+    elif device == "cpu" and ranks == 1:
+        found.insert(0, Strategy("inductor", ahead=True))
+    elif cxx is not None:
+        found.insert(0, Strategy("inductor", cpp_wrapper=True))
     return found if not passes else [attrs.evolve(found[0], passes=tuple(passes)), *found]
 
 

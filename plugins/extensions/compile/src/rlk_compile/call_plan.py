@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -76,15 +75,6 @@ class CallPlan:
         """
         coming = iter(batch)
         return [next(coming) if place is None else _found(scope, *place) for place in self.inputs]
-
-    def fixed(self, scope: Scope) -> list[Tensor]:
-        """The inputs that do not come from the batch, those that exist already."""
-        found = []
-        for place in self.inputs:
-            if place is not None:
-                with contextlib.suppress(Unknown):
-                    found.append(_found(scope, *place))
-        return found
 
     def to_json(self) -> str:
         return json.dumps(attrs.asdict(self))

@@ -31,21 +31,6 @@ class CompileConfig:
             v.in_(BACKENDS),
         ),
     )
-    cpp_wrapper: bool | None = attrs.field(
-        default=None,
-        **setting(
-            "call kernels from C++; none means if a C++ compiler is found (CXX, else g++, "
-            "clang++, c++; on Windows, cl)",
-            v.optional(v.instance_of(bool)),
-        ),
-    )
-    cuda_graphs: bool | None = attrs.field(
-        default=None,
-        **setting(
-            "replay the update as a CUDA graph; none means on a GPU",
-            v.optional(v.instance_of(bool)),
-        ),
-    )
     passes: tuple[str, ...] | None = attrs.field(
         default=None,
         converter=_names,

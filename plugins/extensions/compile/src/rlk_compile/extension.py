@@ -6,15 +6,17 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from rlk.abilities import RefusesTracing, offers
 from rlk.hookspecs import hookimpl
 from rlk.terminal import print_on
 from rlk_compile.collective import Traceable
 from rlk_compile.config import CompileConfig
 from rlk_compile.passes import why_unknown
-from rlk_compile.untraceable import why_untraceable
 from rlk_compile.update import CompiledUpdate
 
 if TYPE_CHECKING:
+    from torch import nn
+
     from rlk.planning.plan import Plan
     from rlk.protocols import Communicator, State
     from rlk.running.run import Run
@@ -50,7 +52,7 @@ class Compile:
 
     @hookimpl
     def rlk_wrap_update(self, run: Run) -> Wrapper | None:
-        reason, plan = why_untraceable(run.policy), run.plan
+        reason, plan = _why_untraceable(run.policy), run.plan
         if reason is not None:
             title = f"the update of {plan.algorithm.name} runs eagerly"
             _say(run, f"{title}: {plan.policy.title} {reason.rstrip('.')}.")
@@ -115,6 +117,15 @@ class Compile:
     def rlk_load(self, state: State) -> None:
         if self.update is not None:
             self.update.load_state_dict(state)
+
+
+def _why_untraceable(policy: nn.Module) -> str | None:
+    """What the first module that cannot be traced says of itself; None if all may be tried."""
+    for module in policy.modules():
+        if offers(module, RefusesTracing):
+            said: Any = module
+            return str(said.untraceable)
+    return None
 
 
 def _say(run: Run, text: str) -> None:

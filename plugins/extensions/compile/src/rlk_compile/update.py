@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import attrs
 import torch
 
-from rlk_compile import cached_programs
-from rlk_compile.backend import compiler, strategies
+from rlk_compile.backend import strategies
 from rlk_compile.building import built
-from rlk_compile.cache import Cache, usable_cache
-from rlk_compile.cache_key import key as key_of
 from rlk_compile.config import CompileConfig
+from rlk_compile.kept import cached_programs
+from rlk_compile.kept.cache import Cache, usable_cache
+from rlk_compile.kept.cache_key import key as key_of
 from rlk_compile.leaves import size_of
 from rlk_compile.passes import ready
 from rlk_compile.program import Program
 from rlk_compile.python_state import PythonState
 from rlk_compile.trace import Retraced, Untraceable
 from rlk_compile.trial import Compared, Report, tried
+from rlk_cpp_libraries import compiler
 
 if TYPE_CHECKING:
     from rlk.running.run import Run

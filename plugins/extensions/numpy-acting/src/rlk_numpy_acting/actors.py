@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-import torch
-
 from rlk.protocols import Actor
 from rlk.records import Act, Array
 from rlk_action_scaling import scaled
@@ -22,13 +20,11 @@ from rlk_numpy_acting.distributions import NumpyDistribution, distribution_of
 from rlk_numpy_acting.forward import StaysInTorch
 from rlk_numpy_acting.policies import (
     check_network,
-    heads_of,
     hooks_of,
     is_on_cpu,
     network_of,
 )
 from rlk_off_policy.actor import DeterministicActor, GreedyActor
-from rlk_on_policy.recurrent import RecurrentActor, checked_state, stepped
 
 
 def in_numpy(actor: Actor) -> Actor | None:
@@ -107,47 +103,6 @@ class NumpyDistributionActor:
         return Act(action, self._distribution.env_action(action), None, extras)
 
 
-class NumpyRecurrentActor:
-    """`RecurrentActor` with heads and distribution in numpy; the recurrent encoder stays in torch.
-
-    PyTorch's kernel for one step of an LSTM has no equivalent in numpy.
-    """
-
-    def __init__(self, actor: RecurrentActor) -> None:
-        self.start, self.metrics = actor.start, actor.metrics
-        self._in_torch, self._hooks = actor, hooks_of(actor.policy, "shared", *heads_used(actor))
-        self._policy, self._distribution, self._rng = actor.policy, actor.distribution, actor.rng
-        self._extras = actor.extras
-        self._pi, *self._vf = heads_of(actor.policy, *heads_used(actor))
-        self._formulas = distribution_of(actor.distribution)
-
-    @torch.inference_mode()
-    def act(
-        self,
-        observation: Any,
-        carry: Any,
-        episode_start: Array,
-        deterministic: bool = False,
-        noise: Array | None = None,
-    ) -> Act:
-        if any(self._hooks):
-            return self._in_torch.act(observation, carry, episode_start, deterministic, noise)
-        distribution, n_envs = self._distribution, len(episode_start)
-        carry = checked_state(self._policy, carry, n_envs)
-        encoded, after = stepped(self._policy, observation, carry, episode_start, "cpu")
-        features, state = encoded.numpy(), after.numpy()
-        parameters = self._pi(features)
-        if deterministic:
-            action = self._formulas.mode(parameters)
-            return Act(action, distribution.env_action(action), state, {})
-        if noise is None:
-            noise = distribution.noise(self._rng, n_envs)
-        values = [head(features) for head in self._vf]
-        action, extras = sample(self._formulas, parameters, noise, values, self._extras)
-        extras |= {"state": carry, "episode_start": episode_start}
-        return Act(action, distribution.env_action(action), state, extras)
-
-
 class NumpyGreedyActor:
     """`GreedyActor` in numpy."""
 
@@ -213,5 +168,4 @@ _ACTORS: dict[type, Callable[[Any], Actor]] = {
     DistributionActor: _anywhere(NumpyDistributionActor),
     GreedyActor: _anywhere(NumpyGreedyActor),
     HeldNoiseActor: _held_noise,
-    RecurrentActor: NumpyRecurrentActor,
 }

@@ -24,7 +24,7 @@ from rlk_diag_gaussian.distribution import GaussianHead
 from rlk_gsde.head import NoiseHead
 from rlk_mlp.layers import Layers
 from rlk_multi_input.network import ConcatenatedKeys
-from rlk_networks import FeatureSlice, Head, HiddenLayers, Linear
+from rlk_networks import Head, HiddenLayers, Linear
 from rlk_numpy_acting.distributions import distribution_of
 from rlk_numpy_acting.forward import Forward, StaysInTorch, chained
 from rlk_off_policy.policy_heads import DeterministicHead
@@ -107,12 +107,6 @@ def _layer_norm(module: Any) -> Forward:
 
 def _head(module: Head) -> Forward:
     return chained(forward_of(module.trunk), forward_of(module.out))
-
-
-def _feature_slice(module: FeatureSlice) -> Forward:
-    """Of the heads that act, none of which has inputs after the features."""
-    trunk, start, end = forward_of(module.trunk), module.start, module.end
-    return lambda x: trunk(x[:, start:end])
 
 
 def _deterministic_head(module: DeterministicHead) -> Forward:
@@ -229,6 +223,5 @@ _FORWARDS: dict[type, Callable[[Any], Forward]] = {
     MaskedEncoder: _masked_encoder,
     MaskedHead: _masked_head,
     NoiseHead: _noise_head,
-    FeatureSlice: _feature_slice,
     ConcatenatedKeys: _concatenated_keys,
 }

@@ -33,25 +33,12 @@ def network_of(policy: Policy, *names: str) -> Network:
     """The encoder and the named heads in numpy.
 
     Raises:
-        StaysInTorch: on another device than the CPU, for large networks, and for unknown modules.
+        StaysInTorch: for large networks, and for unknown modules.
     """
     check_network(policy, *names)
     filters = [forward_of(module) for module in policy.filters]
     encode = chained(as_numbers(policy.observation_space), *filters, forward_of(policy.shared))
-    return Network(encode, heads_of(policy, *names))
-
-
-def heads_of(policy: Policy, *names: str) -> list[Forward]:
-    """The named heads in numpy, from features [N, F].
-
-    Raises:
-        StaysInTorch: as `network_of`.
-    """
-    _check_size(policy, *names)
-    _check_calls(policy, *names)
-    if not is_on_cpu(policy):
-        raise StaysInTorch("parameters that are not on the CPU")
-    return [forward_of(policy.get_submodule(name)) for name in names]
+    return Network(encode, [forward_of(policy.get_submodule(name)) for name in names])
 
 
 def check_network(policy: Policy, *names: str) -> None:

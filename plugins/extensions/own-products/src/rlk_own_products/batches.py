@@ -6,11 +6,10 @@ import dataclasses
 import functools
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from typing import Any
 
 from torch import Tensor
 
-from rlk.abilities import ForeseesUpdates, offers
 from rlk_own_products.native import NUMBERS, WORK
 
 
@@ -22,14 +21,6 @@ def least_transitions(parameters: Iterable[Tensor]) -> int | None:
     matrices = [each.shape[-1] * each.shape[-2] for each in parameters if each.dim() in (2, 3)]
     largest = max((size for size in matrices if size <= NUMBERS), default=0)
     return math.ceil(WORK / largest) if largest else None
-
-
-def foreseen(algorithm: Any, otherwise: int) -> int:
-    """The transitions of each batch of an algorithm, or `otherwise` if it does not foresee them."""
-    if not offers(algorithm, ForeseesUpdates):
-        return otherwise
-    ahead = cast(ForeseesUpdates, algorithm).updates_ahead(1)
-    return otherwise if ahead is None else ahead[1]
 
 
 def has_transitions(batch: Any, least: int) -> bool:

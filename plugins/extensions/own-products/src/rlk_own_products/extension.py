@@ -30,13 +30,13 @@ class OwnKernels:
             return None
         # Imported here: this module is loaded with every plan, torch only with an agent.
         from rlk_cpp_libraries import compiler
-        from rlk_own_products.batches import foreseen, has_transitions, least_transitions
+        from rlk_own_products.batches import has_transitions, least_transitions
         from rlk_own_products.native import suits_this_processor
 
         if not suits_this_processor() or compiler() is None:
             return None
         least = least_transitions(run.policy.parameters())
-        if least is None or foreseen(run.algorithm, least) < least:
+        if least is None:
             return None
         built = functools.cache(switch)
 

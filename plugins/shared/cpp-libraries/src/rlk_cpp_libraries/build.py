@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from rlk.files import cache_folder
 from rlk_cpp_libraries.trust import OTHERS_WRITE, why_not_trusted
 
 COMPILERS = ("g++", "clang++", "c++")
@@ -88,8 +89,7 @@ def _place(source: Path, *made_of: str) -> Path:
     known = (source.read_text(encoding="utf-8"), *_ALWAYS, *made_of)
     digest = hashlib.sha256("\n".join(known).encode()).hexdigest()[:16]
     told = os.environ.get("TORCH_EXTENSIONS_DIR")
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
-    root = Path(told) if told else cache.expanduser() / "torch_extensions"
+    root = Path(told) if told else cache_folder() / "torch_extensions"
     return root / source.parent.name / f"{source.stem}-{digest}.so"
 
 

@@ -5,7 +5,6 @@ One vector step is `n_envs` timesteps.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Protocol
 
 from rlk.protocols import State
@@ -76,21 +75,6 @@ class UpdateSchedule:
         if self._clock.timesteps < settings.learning_starts or not self._is_enough(stored):
             return 0
         return settings.gradient_steps if settings.gradient_steps > 0 else collected
-
-    def updates_ahead(self, timesteps: int) -> tuple[int, int] | None:
-        """How many updates the coming timesteps bring, and the transitions of each.
-
-        None if that depends on the number of episodes.
-        """
-        settings = self._settings
-        if self._episodes and settings.gradient_steps > 0:
-            return None
-        collected = self.steps_per_collect() * self._n_envs
-        enough = max(settings.learning_starts, settings.batch_size) - self._clock.timesteps
-        first = max(1, math.ceil(enough / collected))  # collection that updates follow
-        collections = max(0, math.ceil(timesteps / collected) - first + 1)
-        each = settings.gradient_steps if settings.gradient_steps > 0 else collected
-        return collections * each, settings.batch_size
 
     def _is_enough(self, stored: int) -> bool:
         """Whether there is a batch on every rank; ranks are asked until there has been one.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -87,18 +86,6 @@ def flat(rollout: Rollout, advantage: Array, device: Any = "cpu") -> Minibatch:
         tensor(value),
         None if log_prob is None else tensor(log_prob),
     )
-
-
-def minibatches_ahead(
-    timesteps: int, collected: int, n_epochs: int, n_minibatches: int
-) -> tuple[int, int]:
-    """How many minibatches `epochs` yields in these timesteps, and the transitions of each.
-
-    Args:
-        collected: timesteps of one collection.
-    """
-    collections = math.ceil(timesteps / collected)
-    return collections * n_epochs * n_minibatches, collected // n_minibatches
 
 
 def epochs(

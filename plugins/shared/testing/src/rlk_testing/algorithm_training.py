@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from rlk.abilities import ForeseesUpdates, offers
 from rlk.errors import RlkError
 from rlk_testing.acting import Watch
 from rlk_testing.contract import global_draws
@@ -34,7 +33,6 @@ class Training:
         watch: the updates of both trainings, and how often each lifecycle hook was called.
         paired: what `WatchBroadcasts` found in the first updates.
         updates: of the first training: (batch, its tensors before the update, update).
-        foreseen: what `updates_ahead` returned before the first training; None without it.
         hook_calls: names of the hooks that pluggy called in the first training.
         iterations, timesteps: the counters after each training.
         drawn: messages about global generators that the first training or a prediction used.
@@ -55,7 +53,6 @@ class Training:
     watch: Watch
     paired: Mapping[str, int]
     updates: Sequence[tuple[Any, Mapping[str, Any], Update]]
-    foreseen: tuple[int, int] | None
     hook_calls: Sequence[str]
     iterations: tuple[int, int]
     timesteps: tuple[int, int]
@@ -89,8 +86,6 @@ def train_twice(
     """
     run, folder = agent.run, tempfile.TemporaryDirectory()
     algorithm: Any = run.algorithm
-    foresees = offers(algorithm, ForeseesUpdates)
-    foreseen = algorithm.updates_ahead(timesteps) if foresees else None
     untrained, modules = trainable(run), run.streams.torch("modules")
     drawn_before = modules.get_state()
     with global_draws() as drawn, hook_calls(run) as calls:
@@ -108,7 +103,6 @@ def train_twice(
         watch=watch,
         paired=paired,
         updates=updates,
-        foreseen=foreseen,
         hook_calls=calls,
         iterations=(iterations, run.clock.iterations),
         timesteps=(first, agent.num_timesteps),

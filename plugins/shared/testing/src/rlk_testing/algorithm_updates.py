@@ -1,15 +1,12 @@
-"""The part of an algorithm's contract that is about updates: how many, of what, and what moves."""
+"""The part of an algorithm's contract that is about updates: what they report, and what moves."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import pytest
-
-from rlk.abilities import ForeseesUpdates, offers
 from rlk_testing.algorithm_state import AlgorithmStateChecks
 from rlk_testing.applies import applies
-from rlk_testing.contract import has_usual_settings, may_have
+from rlk_testing.contract import has_usual_settings
 
 if TYPE_CHECKING:
     from rlk.optimise import Objective
@@ -17,42 +14,8 @@ if TYPE_CHECKING:
     from rlk.records import Loss
 
 
-def may_foresee_updates(suite: Any) -> bool:
-    """False only if its factory is a class without the methods of `ForeseesUpdates`."""
-    return may_have(suite, "updates_ahead")
-
-
 class AlgorithmUpdateChecks(AlgorithmStateChecks):
     """Checks that `AlgorithmContract` inherits."""
-
-    @applies(may_foresee_updates)
-    def test_the_updates_that_it_foresees_are_those_that_it_makes(self) -> None:
-        """Within 20 %, because the number may depend on the length of episodes."""
-        training = self.training()
-        if training.foreseen is None:
-            pytest.skip("it cannot foresee its updates with these settings")
-        made = len(training.updates)
-        sizes = {len(batch.action) for batch, _, _ in training.updates}
-        assert abs(made - training.foreseen[0]) <= 0.2 * made and sizes == {training.foreseen[1]}, (
-            f"updates_ahead({self.n_steps_trained}) says {training.foreseen[0]} of "
-            f"{training.foreseen[1]} transitions; there were {made} of {sizes}"
-        )
-
-    @applies(has_usual_settings, may_foresee_updates)
-    def test_the_updates_that_it_foresees_are_counted_for_all_environments_together(self) -> None:
-        timesteps = 4 * self.n_steps_trained
-        with self.agent(n_envs=2) as agent:
-            algorithm: Any = agent.run.algorithm
-            foresees = offers(algorithm, ForeseesUpdates)
-            foreseen = algorithm.updates_ahead(timesteps) if foresees else None
-            if foreseen is None:
-                pytest.skip("it cannot foresee its updates with these settings")
-            agent.learn(timesteps)
-            made = agent.run.clock.updates
-        assert abs(made - foreseen[0]) <= 0.2 * made, (
-            f"with two environments, updates_ahead({timesteps}) says {foreseen[0]}, and there were "
-            f"{made}: a vector step is n_envs timesteps"
-        )
 
     def test_metrics_are_finite_tensors_that_nobody_has_read(self) -> None:
         import torch

@@ -10,7 +10,6 @@ import base64
 import functools
 import io
 import json
-import math
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -51,10 +50,6 @@ class StandIn:
 
     def steps_per_collect(self) -> int:
         return self.config.n_steps
-
-    def updates_ahead(self, timesteps: int) -> tuple[int, int]:
-        collections = math.ceil(timesteps / (self.config.n_steps * self.run.n_envs))
-        return collections, self.config.batch_size
 
     def extras(self) -> Mapping[str, Field]:
         return {"guess": Field(())}

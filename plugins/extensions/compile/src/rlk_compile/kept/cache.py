@@ -13,6 +13,7 @@ from pathlib import Path
 
 import attrs
 
+from rlk.files import cache_folder
 from rlk_compile.call_plan import CallPlan
 from rlk_cpp_libraries.trust import why_not_trusted
 
@@ -96,21 +97,12 @@ class Cache:
 
 def usable_cache() -> tuple[Cache | None, str]:
     """The user's cache and "", or None and why nothing is kept in it and nothing is loaded."""
-    folder = default_folder()
-    why_not = HOMELESS if folder is None else why_not_trusted(folder, "XDG_CACHE_HOME")
-    return (None, why_not) if folder is None or why_not else (Cache(folder), "")
-
-
-def default_folder() -> Path | None:
-    """`rlk/compile` in the user's cache folder (`XDG_CACHE_HOME`, else `~/.cache`).
-
-    None if neither is known: a container may run as a user without a home.
-    """
-    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     try:
-        return Path(cache).expanduser() / "rlk" / "compile"
+        folder = cache_folder() / "rlk" / "compile"
     except RuntimeError:
-        return None
+        return None, HOMELESS
+    why_not = why_not_trusted(folder, "XDG_CACHE_HOME")
+    return (None, why_not) if why_not else (Cache(folder), "")
 
 
 def _short(key: str) -> str:

@@ -71,7 +71,7 @@ def key(
 def _own_version() -> str:
     """A hash of this package's files, because another version may compile a graph differently."""
     digest = hashlib.sha256()
-    for file in sorted(Path(__file__).parent.glob("*.py")):
+    for file in sorted(Path(__file__).parents[1].rglob("*.py")):
         digest.update(file.name.encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()
 
