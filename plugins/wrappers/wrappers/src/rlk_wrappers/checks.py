@@ -37,7 +37,7 @@ def asks_for_nothing_of_resets(config: MonitorConfig, plan: Plan) -> None:
             f"wrapper 'monitor' (rlk-wrappers): reset_keywords={list(config.reset_keywords)} names "
             "options of a reset, and a run resets environments without any. Let the environment "
             "put them into its infos, and say monitor:info_keywords instead. (reset_keywords is "
-            "for rlk_wrappers.stable_baselines.Monitor around an environment of your own.)"
+            "for rlk_baselines.sb3.common.monitor.Monitor around an environment of your own.)"
         )
 
 

@@ -1,4 +1,4 @@
-"""Stable Baselines' Monitor, for one environment."""
+"""`Monitor` of Stable-Baselines3, for one environment."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import pytest
 
 from rlk.errors import RlkError
 from rlk.running.environment_states import environment_states
+from rlk_baselines.sb3.common.monitor import Monitor
 from rlk_dummy import DummyVecEnv
 from rlk_testing.environments import DiscreteMatch, Walk
 from rlk_vector_environments import env_state
 from rlk_wrappers import load_results
-from rlk_wrappers.stable_baselines import Monitor
 
 
 class Rewards(gym.Env[Any, Any]):
