@@ -16,21 +16,6 @@ def env_id(env: Any) -> str | None:
     return None if spec is None else str(spec.id)
 
 
-def options_named(keywords: tuple[str, ...], options: dict[str, Any] | None) -> list[Any]:
-    """The values of these options of a reset.
-
-    Raises:
-        ValueError: if one is missing.
-    """
-    missing = [key for key in keywords if key not in (options or {})]
-    if missing:
-        raise ValueError(
-            f"reset_keywords names {missing[0]!r}, so pass it to reset: "
-            f"reset(options={{{missing[0]!r}: …}})"
-        )
-    return [(options or {})[key] for key in keywords]
-
-
 def figures_of(info: Mapping[str, Any], rewards: Sequence[float]) -> tuple[float, int]:
     """The return and length of an episode.
 

@@ -26,7 +26,6 @@ from rlk_wrappers.columns import (
     env_id,
     figures_of,
     missing_info_message,
-    options_named,
     plain,
 )
 from rlk_wrappers.config import MonitorConfig
@@ -59,9 +58,9 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         override_existing: bool = True,
     ) -> None:
         super().__init__(with_five_values(env))
+        self._reset_keywords = reset_keywords
         self._config = MonitorConfig(
             allow_early_resets=allow_early_resets,
-            reset_keywords=reset_keywords,
             info_keywords=info_keywords,
         )
         self._file: EpisodeFile | None = None
@@ -93,7 +92,7 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         """
         if not self._config.allow_early_resets and not self._needs_reset:
             raise RuntimeError(early_reset_message("this environment"))
-        self._reset_values = options_named(self._config.reset_keywords, options)
+        self._reset_values = _options_named(self._reset_keywords, options)
         self._rewards, self._needs_reset = [], False
         if options is None:  # the environment's `reset` may not take any
             return self.env.reset(seed=seed)
@@ -128,7 +127,7 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         extras = self._reset_values + [plain(info[key]) for key in self._config.info_keywords]
         if self._file is not None:
             self._file.write(return_, length, seconds, extras)
-        names = ("r", "l", "t", *self._config.reset_keywords, *self._config.info_keywords)
+        names = ("r", "l", "t", *self._reset_keywords, *self._config.info_keywords)
         return dict(zip(names, (return_, length, seconds, *extras), strict=True))
 
     def _add(self, return_: float, length: int, seconds: float) -> None:
@@ -183,6 +182,21 @@ class Monitor(gym.Wrapper[ObsType, ActType, ObsType, ActType]):
         self._returns, self._lengths, self._times = array("d"), array("q"), array("d")
         for figures in rows:
             self._add(*figures)
+
+
+def _options_named(keywords: tuple[str, ...], options: dict[str, Any] | None) -> list[Any]:
+    """The values of these options of a reset.
+
+    Raises:
+        ValueError: if one is missing.
+    """
+    missing = [key for key in keywords if key not in (options or {})]
+    if missing:
+        raise ValueError(
+            f"reset_keywords names {missing[0]!r}, so pass it to reset: "
+            f"reset(options={{{missing[0]!r}: …}})"
+        )
+    return [(options or {})[key] for key in keywords]
 
 
 def __getattr__(name: str) -> Any:
