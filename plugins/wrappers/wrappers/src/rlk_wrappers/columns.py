@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -14,21 +14,6 @@ def env_id(env: Any) -> str | None:
     if spec is None and hasattr(env, "get_attr"):
         spec = next(iter(env.get_attr("spec")), None)
     return None if spec is None else str(spec.id)
-
-
-def figures_of(info: Mapping[str, Any], rewards: Sequence[float]) -> tuple[float, int]:
-    """The return and length of an episode.
-
-    Args:
-        info: its last info. If it reports a return and a length, they are used only if they have
-            no time `t`: then it is a game with clipped rewards (`rlk_atari`). Other environments
-            that report episodes do so inside of wrappers that change rewards.
-        rewards: of all its steps.
-    """
-    own = info.get("episode")
-    if isinstance(own, Mapping) and {"r", "l"} <= own.keys() and "t" not in own:
-        return float(own["r"]), int(own["l"])
-    return float(sum(rewards)), len(rewards)
 
 
 def plain(value: Any) -> Any:
