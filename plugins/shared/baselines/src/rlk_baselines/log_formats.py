@@ -238,29 +238,3 @@ def read_csv(fname: str) -> Any:
     import pandas
 
     return pandas.read_csv(fname, index_col=None, comment="#")
-
-
-def read_tb(path: str) -> Any:
-    """The numbers in TensorBoard events, as a pandas DataFrame.
-
-    Args:
-        path: a file of events, or a folder with such files.
-
-    Returns:
-        A row for every step from 1 to the last one, and a column for every tag, in alphabetical
-        order; NaN where a tag has no number at a step.
-    """
-    import pandas
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
-    events = EventAccumulator(path, size_guidance={"scalars": 0}).Reload()
-    found = {
-        tag: {event.step: event.value for event in events.Scalars(tag) if event.step > 0}
-        for tag in sorted(events.Tags()["scalars"])
-    }
-    last = max((step for column in found.values() for step in column), default=0)
-    columns = {
-        tag: [column.get(step, np.nan) for step in range(1, last + 1)]
-        for tag, column in found.items()
-    }
-    return pandas.DataFrame(columns)

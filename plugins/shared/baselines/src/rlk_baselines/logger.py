@@ -6,13 +6,11 @@ Models write their rows of metrics here. Until `configure` is called, rows are o
 from __future__ import annotations
 
 import datetime
-import functools
 import os
 import sys
 import tempfile
-import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rlk_baselines.common.misc_util import mpi_rank_or_zero
@@ -26,7 +24,6 @@ from rlk_baselines.log_formats import (
     make_output_format,
     read_csv,
     read_json,
-    read_tb,
     valid_float_value,
 )
 
@@ -36,8 +33,6 @@ __all__ = [
     "JSONOutputFormat",
     "KVWriter",
     "Logger",
-    "ProfileKV",
-    "ScopedConfigure",
     "SeqWriter",
     "TensorBoardOutputFormat",
     "configure",
@@ -56,10 +51,8 @@ __all__ = [
     "logkv_mean",
     "logkvs",
     "make_output_format",
-    "profile",
     "read_csv",
     "read_json",
-    "read_tb",
     "record",
     "record_mean",
     "record_tabular",
@@ -188,26 +181,6 @@ def reset() -> None:
         Logger.CURRENT = Logger.DEFAULT
 
 
-class ScopedConfigure:
-    """A context manager that calls `configure`, and restores the previous logger at its end.
-
-    Args:
-        folder, format_strs: as in `configure`.
-    """
-
-    def __init__(self, folder: str | None = None, format_strs: Sequence[str] | None = None) -> None:
-        self.folder, self.format_strs = folder, format_strs
-        self._before = Logger.DEFAULT
-
-    def __enter__(self) -> None:
-        self._before, Logger.CURRENT = Logger.CURRENT, Logger.DEFAULT
-        configure(self.folder, self.format_strs)
-
-    def __exit__(self, *error: object) -> None:
-        reset()
-        Logger.CURRENT = self._before
-
-
 def logkv(key: str, val: Any) -> None:
     """Set a value of the next row."""
     Logger.CURRENT.logkv(key, val)
@@ -283,37 +256,6 @@ def __getattr__(name: str) -> Any:
 
 record_tabular = logkv
 dump_tabular = dumpkvs
-
-
-class ProfileKV:
-    """A context manager that adds the seconds it takes to the value `wait_NAME` of the next row.
-
-    Args:
-        name: NAME.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.name = f"wait_{name}"
-
-    def __enter__(self) -> None:
-        self.start_time = time.perf_counter()
-
-    def __exit__(self, *error: object) -> None:
-        getkvs()[self.name] += time.perf_counter() - self.start_time
-
-
-def profile(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A decorator that counts the seconds of all calls of a function: see `ProfileKV`."""
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def timed(*args: Any, **kwargs: Any) -> Any:
-            with ProfileKV(name):
-                return function(*args, **kwargs)
-
-        return timed
-
-    return decorate
 
 
 def record(key: str, value: Any, exclude: Any = None) -> None:

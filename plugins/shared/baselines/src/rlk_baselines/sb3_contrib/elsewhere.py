@@ -52,7 +52,7 @@ INSTEAD: Mapping[str, Mapping[str, str]] = {
     },
     "common.torch_layers": dict.fromkeys(("BatchRenorm", "BatchRenorm1d"), _OF_TORCH),
     "common.utils": {
-        "conjugate_gradient_solver": "conjugate_gradient of rlk_baselines.common.cg",
+        "conjugate_gradient_solver": "conjugate_gradient of rlk_natural_gradient.conjugate",
         "flat_grad": "torch.autograd.grad, and parameters_to_vector of torch.nn.utils",
         "quantile_huber_loss": "torch.nn.functional.huber_loss, weighted by |tau - (u < 0)|",
     },
