@@ -65,7 +65,57 @@ __all__ = [
 DEBUG, INFO, WARN, ERROR, DISABLED = 10, 20, 30, 40, 50
 
 
-class Logger:
+class Levels:
+    """Writes text by its level, and knows the formats of a logger.
+
+    Args:
+        folder: the folder of the files, or None.
+        output_formats: the formats, each with its file.
+    """
+
+    def __init__(self, folder: str | None, output_formats: Sequence[Any]) -> None:
+        self.level = INFO
+        self.dir = folder
+        self.output_formats = list(output_formats)
+
+    def log(self, *args: Any, level: int = INFO) -> None:
+        """Write the arguments as text, separated by spaces, unless `level` is too low."""
+        if self.level <= level:
+            for writer in self.output_formats:
+                if isinstance(writer, SeqWriter):
+                    writer.writeseq([str(word) for word in args])
+
+    def debug(self, *args: Any) -> None:
+        """`log` at the level DEBUG."""
+        self.log(*args, level=DEBUG)
+
+    def info(self, *args: Any) -> None:
+        """`log` at the level INFO."""
+        self.log(*args, level=INFO)
+
+    def warn(self, *args: Any) -> None:
+        """`log` at the level WARN."""
+        self.log(*args, level=WARN)
+
+    def error(self, *args: Any) -> None:
+        """`log` at the level ERROR."""
+        self.log(*args, level=ERROR)
+
+    def set_level(self, level: int) -> None:
+        """Set the lowest level that `log` writes; DISABLED stops rows, too."""
+        self.level = level
+
+    def get_dir(self) -> str | None:
+        """The folder of the files, or None."""
+        return self.dir
+
+    def close(self) -> None:
+        """Close the files."""
+        for writer in self.output_formats:
+            writer.close()
+
+
+class Logger(Levels):
     """Collects values by key, and writes them as a row.
 
     Args:
@@ -83,9 +133,7 @@ class Logger:
     def __init__(self, folder: str | None, output_formats: Sequence[Any]) -> None:
         self.name2val: dict[str, Any] = defaultdict(float)
         self.name2cnt: dict[str, int] = defaultdict(int)
-        self.level = INFO
-        self.dir = folder
-        self.output_formats = list(output_formats)
+        super().__init__(folder, output_formats)
 
     def logkv(self, key: str, val: Any) -> None:
         """Set a value of the next row."""
@@ -110,26 +158,6 @@ class Logger:
                 writer.writekvs(dict(self.name2val))
         self.name2val.clear()
         self.name2cnt.clear()
-
-    def log(self, *args: Any, level: int = INFO) -> None:
-        """Write the arguments as text, separated by spaces, unless `level` is too low."""
-        if self.level <= level:
-            for writer in self.output_formats:
-                if isinstance(writer, SeqWriter):
-                    writer.writeseq([str(word) for word in args])
-
-    def set_level(self, level: int) -> None:
-        """Set the lowest level that `log` writes; DISABLED stops rows, too."""
-        self.level = level
-
-    def get_dir(self) -> str | None:
-        """The folder of the files, or None."""
-        return self.dir
-
-    def close(self) -> None:
-        """Close the files."""
-        for writer in self.output_formats:
-            writer.close()
 
 
 Logger.DEFAULT = Logger.CURRENT = Logger(None, [HumanOutputFormat(sys.stdout)])
