@@ -17,11 +17,25 @@ from against_peers.side_by_side import contrib, sb3
 HERE = {sb3: "rlk_baselines.sb3", contrib: "rlk_baselines.sb3_contrib"}
 
 
+#: Modules of theirs that are not here: what models do inside, which no program imports.
+INSIDE = (
+    "stable_baselines3.common.vec_env.util",
+    "sb3_contrib.common.maskable.buffers",
+    "sb3_contrib.common.maskable.distributions",
+    "sb3_contrib.common.recurrent.buffers",
+    "sb3_contrib.common.recurrent.type_aliases",
+    "sb3_contrib.common.torch_layers",
+    "sb3_contrib.common.utils",
+    "sb3_contrib.common.vec_env",
+    "sb3_contrib.common.vec_env.async_eval",
+)
+
+
 def modules(package: ModuleType) -> Iterator[tuple[ModuleType, str]]:
-    """Each module of a package of theirs, with the name of that here."""
+    """Each module of a package of theirs, but for those of `INSIDE`, with the name of that here."""
     there = package.__name__
     found = pkgutil.walk_packages(package.__path__, f"{there}.")
-    for name in (there, *(one.name for one in found)):
+    for name in (there, *(one.name for one in found if one.name not in INSIDE)):
         yield importlib.import_module(name), HERE[package] + name.removeprefix(there)
 
 

@@ -58,9 +58,10 @@ def test_a_callback_reaches_the_attributes_of_the_current_logger(counting, tmp_p
     callback.logger.name2val.clear()
     callback.logger.name2cnt.clear()
     assert callback.logger.dir is None and callback.logger.level == logger.INFO
-    with logger.ScopedConfigure(str(tmp_path), ["csv"]):
-        assert callback.logger.dir == str(tmp_path)
-        assert [type(one) for one in callback.logger.output_formats] == [logger.CSVOutputFormat]
+    logger.configure(str(tmp_path), ["csv"])
+    assert callback.logger.dir == str(tmp_path)
+    assert [type(one) for one in callback.logger.output_formats] == [logger.CSVOutputFormat]
+    logger.reset()
     assert not hasattr(callback.logger, "nothing")
 
 

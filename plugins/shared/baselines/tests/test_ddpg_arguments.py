@@ -154,18 +154,6 @@ def test_a_model_of_her_is_evaluated_too() -> None:
     assert len(steps) == 8
 
 
-def test_an_object_says_how_strong_the_noise_on_parameters_is(tmp_path: Any) -> None:
-    noise = AdaptiveParamNoiseSpec(0.2, 0.001)
-    model = made(param_noise=noise, param_noise_adaption_interval=1).learn(200)
-    assert model.param_noise is noise
-    stddev = noise.current_stddev
-    assert noise.get_stats() == {"param_noise_stddev": stddev}
-    assert 0.15 < stddev < 0.2
-    model.save(tmp_path / "model")
-    loaded = DDPG.load(tmp_path / "model", env="Pendulum-v1")
-    assert (loaded.param_noise.initial_stddev, loaded.param_noise.current_stddev) == (0.2, stddev)
-
-
 def test_noise_on_parameters_is_measured_on_what_the_policy_takes(monkeypatch: Any) -> None:
     class Far(Played):
         def reset(self) -> Any:

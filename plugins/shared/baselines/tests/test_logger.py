@@ -1,11 +1,10 @@
-"""The logger by itself: files of several ranks, profiles, and what its files are read as."""
+"""The logger by itself: files of several ranks, and what its files are read as."""
 
 from __future__ import annotations
 
 import json
 import pickle
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -31,20 +30,6 @@ def test_every_rank_writes_files_of_its_own(monkeypatch, tmp_path: Path) -> None
     for formats in (None, ["json"]):
         logger.configure(str(tmp_path / "json"), formats)
         assert [path.name for path in (tmp_path / "json").iterdir()] == ["progress-rank002.json"]
-
-
-def test_the_time_of_a_function_is_a_value_of_the_row(monkeypatch) -> None:
-    clock = SimpleNamespace(perf_counter=iter((1.0, 3.0, 10.0, 14.0)).__next__)
-    monkeypatch.setattr(logger, "time", clock)
-
-    @logger.profile("play")
-    def play(number: float) -> float:
-        return number
-
-    assert play(0.01) == 0.01 and play.__name__ == "play"
-    with pytest.raises(ZeroDivisionError), logger.ProfileKV("play"):
-        1 / 0  # noqa: B018
-    assert logger.getkvs().pop("wait_play") == 2.0 + 4.0
 
 
 def test_an_array_of_one_number_is_a_number_in_json(tmp_path: Path) -> None:
@@ -96,19 +81,3 @@ def test_a_table_has_three_digits_and_at_most_23_characters_of_a_text(tmp_path: 
     lines = (tmp_path / "log.txt").read_text().splitlines()
     rows = [line for line in lines if line.startswith("|")]
     assert rows == [f"| {'k' * 23} | {'1.23':<23} |", f"| {'l' * 20}... | {'v' * 20}... |"]
-
-
-def test_events_are_read_as_rows_by_step(tmp_path: Path) -> None:
-    logger.configure(str(tmp_path), ["tensorboard"])
-    for i in range(3):
-        logger.logkv("b", i)
-        if i == 1:
-            logger.logkvs({"a": 0.5, "text": "left out"})
-        logger.dumpkvs()
-    logger.reset()
-    files = list((tmp_path / "tb").iterdir())
-    for place in (tmp_path / "tb", *files):
-        found = logger.read_tb(str(place))
-        assert list(found) == ["a", "b"] and found["b"].tolist() == [0, 1, 2]
-        assert found["a"][1] == 0.5 and np.isnan(found["a"][[0, 2]]).all()
-    assert logger.read_tb(str(tmp_path)).empty

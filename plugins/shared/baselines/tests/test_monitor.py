@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from rlk.errors import RlkError
 from rlk_baselines.bench import Monitor
 from rlk_baselines.bench.monitor import load_results
 
@@ -65,6 +66,24 @@ def test_a_clock_that_is_set_back_does_not_turn_episodes_around(
     played(env, 1)
     first, second = env.get_episode_times()
     assert 0.0 <= first <= second
+
+
+def test_an_info_that_lacks_a_key_of_info_keywords_is_named(counting: Any) -> None:
+    env = Monitor(counting(1), None, info_keywords=("wind",))
+    with pytest.raises(RlkError, match=r"'wind'.*\['nested', 'steps'\]"):
+        played(env, 1)
+
+
+def test_a_restored_monitor_goes_on_in_the_middle_of_an_episode(counting: Any) -> None:
+    env, again = (Monitor(counting(), None) for _ in range(2))
+    played(env, 3)
+    played(env, 2)
+    again.set_state(env.get_state())
+    again.env.reset()
+    for _ in range(3):
+        episode = again.step(0)[3].get("episode")
+    assert (episode["r"], episode["l"], again.get_total_steps()) == (5.0, 5, 8)
+    assert again.get_episode_rewards() == [3.0, 5.0]
 
 
 def test_only_the_row_is_rounded(counting: Any) -> None:

@@ -5,14 +5,10 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
-from collections import OrderedDict
 
-import numpy as np
 import pytest
-from gymnasium import spaces
 
 from rlk_baselines.common import policies, schedules
-from rlk_baselines.common.vec_env.util import copy_obs_dict, dict_to_obs, obs_space_info
 
 NAMES = {
     "deepq": ["DQN", "PrioritizedReplayBuffer", "ReplayBuffer", "wrap_atari_dqn"],
@@ -62,24 +58,6 @@ def test_what_is_no_submodule_is_no_attribute() -> None:
 def test_the_layers_of_tensorflow_are_refused_with_what_to_write_instead() -> None:
     with pytest.raises(ImportError, match=r"mlp_extractor works on TensorFlow's .* net_arch="):
         from rlk_baselines.common.policies import mlp_extractor  # noqa: F401
-
-
-def test_the_parts_of_a_space_become_an_observation_again() -> None:
-    box, one = spaces.Box(0, 1, (2,), np.float32), spaces.Discrete(3)
-    for space in (spaces.Dict({"a": box, "b": one}), spaces.Tuple([box, one])):
-        keys, shapes, dtypes = obs_space_info(space)
-        assert keys == (["a", "b"] if isinstance(space, spaces.Dict) else [0, 1])
-        assert [shapes[key] for key in keys] == [(2,), ()]
-        parts = OrderedDict((key, np.zeros((4, *shapes[key]), dtypes[key])) for key in keys)
-        copy = copy_obs_dict(parts)
-        parts[keys[0]][:] = 1
-        assert not copy[keys[0]].any()
-        observation = dict_to_obs(space, parts)
-        assert isinstance(observation, type(space.sample()))
-        assert all(observation[key] is parts[key] for key in keys)
-    keys, shapes, dtypes = obs_space_info(box)
-    assert (keys, shapes, dtypes) == ([None], {None: (2,)}, {None: np.float32})
-    assert dict_to_obs(box, {None: 7}) == 7
 
 
 def test_a_schedule_of_a_programs_own_is_one_of_the_schedules() -> None:

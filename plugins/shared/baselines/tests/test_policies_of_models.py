@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,7 +20,6 @@ from rlk_baselines.common.policies import (
     get_policy_from_name,
     register_policy,
 )
-from rlk_baselines.deepq import MlpPolicy as DQNPolicy
 from rlk_baselines.refusals import Refused
 
 
@@ -66,19 +64,6 @@ def test_a_cnn_for_observations_that_are_no_images_is_refused_by_the_name_of_its
 
     with pytest.raises(ValueError, match=r"'Forgets'.* takes images, .*feature_extraction='mlp'"):
         PPO2(Forgets, env)
-
-
-def test_a_policy_may_be_a_partial_of_its_class(tmp_path: Path) -> None:
-    policy = partial(DQNPolicy, layers=[4], dueling=True)
-    model = DQN(policy, "CartPole-v1", policy_kwargs={"dueling": False})
-    shapes = [variable.shape for variable in model.get_parameter_list()]
-    assert shapes[:4] == [(4, 4), (4,), (4, 2), (2,)] and model.policy is DQNPolicy
-    model.save(tmp_path / "model")
-    loaded = DQN.load(tmp_path / "model")
-    assert loaded.policy_kwargs == {"layers": [4], "dueling": False}
-    assert loaded.predict(np.ones(4))[0] == model.predict(np.ones(4))[0]
-    again = DQN.load(tmp_path / "model", policy=partial(DQNPolicy, layers=[4], dueling=False))
-    assert again.get_parameters().keys() == model.get_parameters().keys()
 
 
 def test_a_recurrent_policy_with_the_documented_signature_remembers() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -58,15 +57,6 @@ def test_dqn_of_sb3_takes_random_actions_with_its_exploration_rate() -> None:
     assert model.exploration_rate == 0.0
     assert {int(model.predict(seen)[0]) for _ in range(20)} == {int(greedy)}
     assert model.learn(16).exploration_rate == 0.5
-
-
-def test_an_exploration_rate_that_was_set_is_in_the_file(tmp_path: Path) -> None:
-    model = sb3.DQN("MlpPolicy", "CartPole-v1", buffer_size=64, exploration_fraction=0.5).learn(40)
-    model.exploration_rate = 0.33
-    model.save(tmp_path / "set")
-    assert sb3.DQN.load(tmp_path / "set").exploration_rate == 0.33
-    model.learn(40).save(tmp_path / "trained")
-    assert sb3.DQN.load(tmp_path / "trained").exploration_rate == model.exploration_rate < 0.1
 
 
 @pytest.mark.parametrize("kind", [DDPG, TD3])

@@ -25,8 +25,8 @@ from rlk_baselines.common.vec_env import (
     sync_envs_normalization,
     unwrap_vec_normalize,
 )
-from rlk_baselines.common.vec_env.four_values import infos_of
-from rlk_baselines.environments.five_values import FiveValues
+from rlk_baselines.common.vec_env.vector_view import infos_of
+from rlk_baselines.environments.five_values import ShownEnv
 
 
 def test_an_episode_begins_anew_and_its_last_observation_is_in_the_info(counting) -> None:
@@ -320,14 +320,14 @@ def test_a_step_of_other_values_is_refused(counting) -> None:
         def step(self, action):
             return self.reset(), 0.0, False
 
-    env = FiveValues(Three())
+    env = ShownEnv(Three())
     env.reset()
     with pytest.raises(EnvironmentFailed, match=r"3 values; expected \(observation, reward, done"):
         env.step(0)
 
 
 def test_an_environment_that_says_how_long_episodes_are_is_cut_off_there(counting) -> None:
-    env = FiveValues(gym.wrappers.TimeLimit(counting(9), 2))
+    env = ShownEnv(gym.wrappers.TimeLimit(counting(9), 2))
     env.reset()
     assert env.step(0)[2:4] == (False, False) and env.step(0)[2:4] == (False, True)
 
@@ -350,4 +350,4 @@ def test_an_old_environment_that_gymnasium_made_loses_the_wrappers_that_fail_for
     env.reset()
     env.step(0)
     assert env.step(0)[2:] == (True, {"TimeLimit.truncated": True})
-    assert FiveValues(gymnasium.make("rlk_tests/Old-v0")).reset()[1] == {}
+    assert ShownEnv(gymnasium.make("rlk_tests/Old-v0")).reset()[1] == {}

@@ -12,10 +12,9 @@ import pytest
 from gymnasium.vector import AutoresetMode, VectorEnv
 
 import rlk
-from rlk.errors import PlanError, RlkError
+from rlk.errors import RlkError
 from rlk.registry.hooks import Hooks
 from rlk_wrappers import VectorMonitor, load_results, vector_monitor
-from rlk_wrappers.component import monitor
 from rlk_wrappers.config import MonitorConfig
 
 
@@ -166,30 +165,6 @@ def test_the_info_of_an_episode_whose_environment_was_lost_is_an_empty_cell(tmp_
     np.testing.assert_array_equal(load_results(tmp_path)["level"], [np.nan, 4.0])
 
 
-def test_reset_keywords_must_be_given_and_become_columns(tmp_path: Path) -> None:
-    config = MonitorConfig(reset_keywords=("goal",))
-    env = VectorMonitor(Script(([1.0, 1.0], FIRST, {})), config, out=tmp_path)
-    with pytest.raises(ValueError, match="'goal'"):
-        env.reset()
-    env.reset(options={"goal": "north"})
-    play(env, 1)
-    env.close()
-    assert rows(tmp_path / "monitor.csv")[0][3] == "north"
-
-
-def test_a_reset_of_some_environments_labels_their_episodes_alone(tmp_path: Path) -> None:
-    config = MonitorConfig(reset_keywords=("goal",))
-    steps = [([1.0, 2.0], NO, {}), ([1.0, 2.0], BOTH, {})]
-    env = VectorMonitor(Script(*steps), config, out=tmp_path)
-    env.reset(options={"goal": "north"})
-    play(env, 1)
-    env.reset(options={"goal": "south", "reset_mask": [0, 1]})
-    play(env, 1)
-    env.close()
-    found = [(row[0], row[1], row[3]) for row in rows(tmp_path / "monitor.csv")]
-    assert found == [("2.0", "2", "north"), ("2.0", "1", "south")]
-
-
 def test_a_named_file_that_is_there_is_replaced_where_there_is_no_run(tmp_path: Path) -> None:
     config = MonitorConfig(filename=str(tmp_path / "named"))
     for return_ in (1.0, 2.0):
@@ -198,13 +173,6 @@ def test_a_named_file_that_is_there_is_replaced_where_there_is_no_run(tmp_path: 
         play(env, 1)
         env.close()
     assert [row[0] for row in rows(tmp_path / "named.monitor.csv")] == ["2.0"]
-
-
-def test_a_run_which_resets_without_options_refuses_reset_keywords() -> None:
-    assert monitor.check is not None
-    monitor.check(MonitorConfig(info_keywords=("goal",)), None)
-    with pytest.raises(PlanError, match=r"\['goal'\] names options.*monitor:info_keywords instead"):
-        monitor.check(MonitorConfig(reset_keywords=("goal",)), None)
 
 
 def test_an_early_reset_can_be_forbidden() -> None:

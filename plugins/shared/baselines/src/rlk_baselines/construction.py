@@ -20,7 +20,7 @@ from rlk_baselines.environments.training_vector import training_vector
 from rlk_baselines.environments.unvectorized import Unvectorized
 from rlk_baselines.learning import Watcher
 from rlk_baselines.loaded_agent import LOST_NOISE, OWN_NOISE, agent_from
-from rlk_baselines.policies.chosen import held_kwargs, policy_settings, without_partial
+from rlk_baselines.policies.chosen import held_kwargs, policy_settings
 from rlk_baselines.refusals import Refused, refused
 from rlk_baselines.without_effect import switched_by, with_effect
 from rlk_mpi.world import several_launched
@@ -68,7 +68,7 @@ class Constructed(metaclass=Documented):
 
     def _set_initial(self, given: dict[str, Any], env: VecEnv | None) -> None:
         """Set the initial attributes from the constructor's arguments, by name."""
-        given = without_partial(given)
+        given = dict(given)
         self._agent: Agent | None = None
         self._is_learning = False
         self._before_change: dict[str, Any] = {}  # old values of changed attributes, until used

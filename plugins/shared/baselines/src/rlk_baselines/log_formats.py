@@ -184,45 +184,37 @@ _FORMATS: dict[str, Callable[[Any], KVWriter]] = {
 }
 
 
-def make_output_format(_format: str, ev_dir: str, log_suffix: str = "") -> KVWriter:
+def make_output_format(
+    _format: str,
+    ev_dir: str,
+    log_suffix: str = "",
+    formats: Mapping[str, Callable[[Any], Any]] = _FORMATS,
+    events: str | None = None,
+) -> Any:
     """Make an output format by its name.
 
     Args:
         _format: `stdout`, `log`, `json`, `csv` or `tensorboard`.
         ev_dir: the folder for its file, which is made if it does not exist.
         log_suffix: a suffix of the file's name, before the extension.
-
-    Raises:
-        ValueError: for an unknown name.
-    """
-    place = place_of(_format, ev_dir, log_suffix, events=f"tb{log_suffix}")
-    return _FORMATS[_format](place)
-
-
-def place_of(name: str, folder: str, suffix: str, events: str) -> Any:
-    """What a format of that name writes to: a path in a folder, which is made, or a file.
-
-    Args:
-        name: of the format.
-        folder: for its file.
-        suffix: of the file's name, before the extension.
-        events: the folder for TensorBoard's events, in this folder.
+        formats: the classes by these names.
+        events: the folder in `ev_dir` for TensorBoard's events; None means `tb` with the suffix.
 
     Raises:
         ValueError: for an unknown name.
     """
     names = {
-        "log": f"log{suffix}.txt",
-        "json": f"progress{suffix}.json",
-        "csv": f"progress{suffix}.csv",
-        "tensorboard": events,
+        "log": f"log{log_suffix}.txt",
+        "json": f"progress{log_suffix}.json",
+        "csv": f"progress{log_suffix}.csv",
+        "tensorboard": f"tb{log_suffix}" if events is None else events,
     }
-    os.makedirs(folder, exist_ok=True)
-    if name == "stdout":
-        return sys.stdout
-    if name not in names:
-        raise ValueError(f"unknown format {name!r}: it is stdout, log, json, csv or tensorboard")
-    return os.path.join(folder, names[name])
+    os.makedirs(ev_dir, exist_ok=True)
+    if _format == "stdout":
+        return formats[_format](sys.stdout)
+    if _format not in names:
+        raise ValueError(f"unknown format {_format!r}: it is stdout, log, json, csv or tensorboard")
+    return formats[_format](os.path.join(ev_dir, names[_format]))
 
 
 def read_json(fname: str) -> Any:
@@ -238,29 +230,3 @@ def read_csv(fname: str) -> Any:
     import pandas
 
     return pandas.read_csv(fname, index_col=None, comment="#")
-
-
-def read_tb(path: str) -> Any:
-    """The numbers in TensorBoard events, as a pandas DataFrame.
-
-    Args:
-        path: a file of events, or a folder with such files.
-
-    Returns:
-        A row for every step from 1 to the last one, and a column for every tag, in alphabetical
-        order; NaN where a tag has no number at a step.
-    """
-    import pandas
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
-    events = EventAccumulator(path, size_guidance={"scalars": 0}).Reload()
-    found = {
-        tag: {event.step: event.value for event in events.Scalars(tag) if event.step > 0}
-        for tag in sorted(events.Tags()["scalars"])
-    }
-    last = max((step for column in found.values() for step in column), default=0)
-    columns = {
-        tag: [column.get(step, np.nan) for step in range(1, last + 1)]
-        for tag, column in found.items()
-    }
-    return pandas.DataFrame(columns)

@@ -6,13 +6,11 @@ Models write their rows of metrics here. Until `configure` is called, rows are o
 from __future__ import annotations
 
 import datetime
-import functools
 import os
 import sys
 import tempfile
-import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rlk_baselines.common.misc_util import mpi_rank_or_zero
@@ -26,7 +24,6 @@ from rlk_baselines.log_formats import (
     make_output_format,
     read_csv,
     read_json,
-    read_tb,
     valid_float_value,
 )
 
@@ -36,8 +33,6 @@ __all__ = [
     "JSONOutputFormat",
     "KVWriter",
     "Logger",
-    "ProfileKV",
-    "ScopedConfigure",
     "SeqWriter",
     "TensorBoardOutputFormat",
     "configure",
@@ -56,10 +51,8 @@ __all__ = [
     "logkv_mean",
     "logkvs",
     "make_output_format",
-    "profile",
     "read_csv",
     "read_json",
-    "read_tb",
     "record",
     "record_mean",
     "record_tabular",
@@ -72,7 +65,57 @@ __all__ = [
 DEBUG, INFO, WARN, ERROR, DISABLED = 10, 20, 30, 40, 50
 
 
-class Logger:
+class Levels:
+    """Writes text by its level, and knows the formats of a logger.
+
+    Args:
+        folder: the folder of the files, or None.
+        output_formats: the formats, each with its file.
+    """
+
+    def __init__(self, folder: str | None, output_formats: Sequence[Any]) -> None:
+        self.level = INFO
+        self.dir = folder
+        self.output_formats = list(output_formats)
+
+    def log(self, *args: Any, level: int = INFO) -> None:
+        """Write the arguments as text, separated by spaces, unless `level` is too low."""
+        if self.level <= level:
+            for writer in self.output_formats:
+                if isinstance(writer, SeqWriter):
+                    writer.writeseq([str(word) for word in args])
+
+    def debug(self, *args: Any) -> None:
+        """`log` at the level DEBUG."""
+        self.log(*args, level=DEBUG)
+
+    def info(self, *args: Any) -> None:
+        """`log` at the level INFO."""
+        self.log(*args, level=INFO)
+
+    def warn(self, *args: Any) -> None:
+        """`log` at the level WARN."""
+        self.log(*args, level=WARN)
+
+    def error(self, *args: Any) -> None:
+        """`log` at the level ERROR."""
+        self.log(*args, level=ERROR)
+
+    def set_level(self, level: int) -> None:
+        """Set the lowest level that `log` writes; DISABLED stops rows, too."""
+        self.level = level
+
+    def get_dir(self) -> str | None:
+        """The folder of the files, or None."""
+        return self.dir
+
+    def close(self) -> None:
+        """Close the files."""
+        for writer in self.output_formats:
+            writer.close()
+
+
+class Logger(Levels):
     """Collects values by key, and writes them as a row.
 
     Args:
@@ -90,9 +133,7 @@ class Logger:
     def __init__(self, folder: str | None, output_formats: Sequence[Any]) -> None:
         self.name2val: dict[str, Any] = defaultdict(float)
         self.name2cnt: dict[str, int] = defaultdict(int)
-        self.level = INFO
-        self.dir = folder
-        self.output_formats = list(output_formats)
+        super().__init__(folder, output_formats)
 
     def logkv(self, key: str, val: Any) -> None:
         """Set a value of the next row."""
@@ -117,26 +158,6 @@ class Logger:
                 writer.writekvs(dict(self.name2val))
         self.name2val.clear()
         self.name2cnt.clear()
-
-    def log(self, *args: Any, level: int = INFO) -> None:
-        """Write the arguments as text, separated by spaces, unless `level` is too low."""
-        if self.level <= level:
-            for writer in self.output_formats:
-                if isinstance(writer, SeqWriter):
-                    writer.writeseq([str(word) for word in args])
-
-    def set_level(self, level: int) -> None:
-        """Set the lowest level that `log` writes; DISABLED stops rows, too."""
-        self.level = level
-
-    def get_dir(self) -> str | None:
-        """The folder of the files, or None."""
-        return self.dir
-
-    def close(self) -> None:
-        """Close the files."""
-        for writer in self.output_formats:
-            writer.close()
 
 
 Logger.DEFAULT = Logger.CURRENT = Logger(None, [HumanOutputFormat(sys.stdout)])
@@ -186,26 +207,6 @@ def reset() -> None:
     if is_configured():
         Logger.CURRENT.close()
         Logger.CURRENT = Logger.DEFAULT
-
-
-class ScopedConfigure:
-    """A context manager that calls `configure`, and restores the previous logger at its end.
-
-    Args:
-        folder, format_strs: as in `configure`.
-    """
-
-    def __init__(self, folder: str | None = None, format_strs: Sequence[str] | None = None) -> None:
-        self.folder, self.format_strs = folder, format_strs
-        self._before = Logger.DEFAULT
-
-    def __enter__(self) -> None:
-        self._before, Logger.CURRENT = Logger.CURRENT, Logger.DEFAULT
-        configure(self.folder, self.format_strs)
-
-    def __exit__(self, *error: object) -> None:
-        reset()
-        Logger.CURRENT = self._before
 
 
 def logkv(key: str, val: Any) -> None:
@@ -283,37 +284,6 @@ def __getattr__(name: str) -> Any:
 
 record_tabular = logkv
 dump_tabular = dumpkvs
-
-
-class ProfileKV:
-    """A context manager that adds the seconds it takes to the value `wait_NAME` of the next row.
-
-    Args:
-        name: NAME.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.name = f"wait_{name}"
-
-    def __enter__(self) -> None:
-        self.start_time = time.perf_counter()
-
-    def __exit__(self, *error: object) -> None:
-        getkvs()[self.name] += time.perf_counter() - self.start_time
-
-
-def profile(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A decorator that counts the seconds of all calls of a function: see `ProfileKV`."""
-
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def timed(*args: Any, **kwargs: Any) -> Any:
-            with ProfileKV(name):
-                return function(*args, **kwargs)
-
-        return timed
-
-    return decorate
 
 
 def record(key: str, value: Any, exclude: Any = None) -> None:

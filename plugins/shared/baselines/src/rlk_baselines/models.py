@@ -9,10 +9,9 @@ from rlk import spaces
 from rlk.agent import Agent
 from rlk.records import Array
 from rlk.running.observation_check import observation_check
-from rlk_adaptive_parameter_noise import AdaptiveParamNoiseSpec
 from rlk_baselines.common.base_class import BaseRLModel
 from rlk_baselines.common.vec_env import VecEnv
-from rlk_baselines.noise_objects import Following, follow, with_objects
+from rlk_baselines.noise_objects import with_objects
 from rlk_baselines.normalized_replay import NormalizedReplay, originals_of
 from rlk_baselines.policies.stepping import (
     ActorCriticStep,
@@ -88,7 +87,6 @@ class OffPolicyRLModel(BaseRLModel):
 
     def _use(self, agent: Agent) -> None:
         super()._use(agent)
-        follow(self._given.get("param_noise"), agent.run)
         self._check_observation = observation_check(agent.run)
 
     def _policy_settings(self) -> dict[str, Any]:
@@ -106,11 +104,8 @@ class OffPolicyRLModel(BaseRLModel):
         return (actions if was_batched else actions[0]), None
 
     def _plugins(self) -> list[Any]:
-        """As in `Constructed`, with plugins for parameter noise and `VecNormalize`."""
+        """As in `Constructed`, with a plugin for `VecNormalize`."""
         found = [*super()._plugins(), *self.own_plugins()]
-        noise = self._given.get("param_noise")
-        if isinstance(noise, AdaptiveParamNoiseSpec):
-            found.append(Following(noise))
         normalize = originals_of(self._env)
         if normalize is not None:
             found.append(NormalizedReplay(normalize))

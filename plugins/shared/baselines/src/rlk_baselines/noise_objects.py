@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import numpy as np
 
-from rlk import hookimpl
 from rlk.planning.parse import parse_plugin
 from rlk.records import Array
 from rlk.registry.kernel import default_kernel
@@ -18,9 +17,6 @@ from rlk_baselines.common.own_noise import drawn
 from rlk_baselines.refusals import Refused
 from rlk_normal_noise import NormalActionNoise
 from rlk_ornstein_uhlenbeck_noise import OrnsteinUhlenbeckActionNoise
-
-if TYPE_CHECKING:
-    from rlk.running.run import Run
 
 #: Noise of rlk -> the class of its objects.
 _CLASSES: dict[str, Any] = {
@@ -76,28 +72,6 @@ def samples(action_noise: Any, rng: np.random.Generator, n: int) -> Array:
             "object of rlk_baselines.common.noise to the model, or predict deterministically."
         )
     return np.stack([drawn(action_noise, rng) for _ in range(n)])
-
-
-class Following:
-    """Updates an `AdaptiveParamNoiseSpec` with the current strength of a run's parameter noise.
-
-    Args:
-        spec: the object that the model was given.
-    """
-
-    def __init__(self, spec: AdaptiveParamNoiseSpec) -> None:
-        self.spec = spec
-
-    @hookimpl
-    def rlk_rollout_end(self, run: Run) -> None:
-        follow(self.spec, run)
-
-
-def follow(spec: Any, run: Run) -> None:
-    """Set `current_stddev` of an `AdaptiveParamNoiseSpec` to that of the run's parameter noise."""
-    noise = parameter_noise(run)
-    if noise is not None and isinstance(spec, AdaptiveParamNoiseSpec):
-        spec.current_stddev = noise.actor.latest["stddev"]
 
 
 def parameter_noise(run: Any) -> AdaptiveParameterNoise | None:

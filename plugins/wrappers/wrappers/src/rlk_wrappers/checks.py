@@ -10,7 +10,7 @@ from rlk.errors import PlanError
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
-    from rlk_wrappers.config import MonitorConfig, NormalizeConfig
+    from rlk_wrappers.config import NormalizeConfig
     from rlk_wrappers.config_steps import VideoRecorderConfig
 
 
@@ -28,17 +28,6 @@ def can_normalize(config: NormalizeConfig, plan: Plan) -> None:
                 f"--plugin {choice.name}."
             )
     chosen(plan.observation_space, config.norm_obs_keys)
-
-
-def asks_for_nothing_of_resets(config: MonitorConfig, plan: Plan) -> None:
-    """PlanError for columns of reset options, because resets in a run get no options."""
-    if config.reset_keywords:
-        raise PlanError(
-            f"wrapper 'monitor' (rlk-wrappers): reset_keywords={list(config.reset_keywords)} names "
-            "options of a reset, and a run resets environments without any. Let the environment "
-            "put them into its infos, and say monitor:info_keywords instead. (reset_keywords is "
-            "for rlk_wrappers.stable_baselines.Monitor around an environment of your own.)"
-        )
 
 
 def can_write_videos(config: VideoRecorderConfig, plan: Plan) -> None:

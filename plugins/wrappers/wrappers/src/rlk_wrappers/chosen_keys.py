@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
 from gymnasium import spaces
 
 from rlk.errors import PlanError
@@ -15,7 +14,7 @@ _OWNER = "normalize (rlk-wrappers)"
 
 
 def chosen(space: spaces.Space[Any], keys: tuple[str, ...] | None) -> spaces.Space[Any]:
-    """The space that `normalize` and `VecNormalize` act on: those keys of a Dict, or all for None.
+    """The space that `normalize` acts on: those keys of a Dict, or all for None.
 
     Raises:
         PlanError: for keys if the space is not a Dict, and for a key that is missing or not a Box.
@@ -64,13 +63,3 @@ def parts_named(
                 f"{usable}: {', '.join(may_be) or 'there are none'}."
             )
     return {key: space[key] for key in keys}
-
-
-def of_floats(part: Any, clip_obs: float) -> Any:
-    """The space of a Box once it is normalised.
-
-    A Box of floats stays; for other dtypes, it is a float32 Box from -clip_obs to clip_obs.
-    """
-    if np.issubdtype(part.dtype, np.floating):
-        return part
-    return spaces.Box(-clip_obs, clip_obs, part.shape, np.float32)

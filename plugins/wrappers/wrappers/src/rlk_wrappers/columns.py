@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -14,36 +14,6 @@ def env_id(env: Any) -> str | None:
     if spec is None and hasattr(env, "get_attr"):
         spec = next(iter(env.get_attr("spec")), None)
     return None if spec is None else str(spec.id)
-
-
-def options_named(keywords: tuple[str, ...], options: dict[str, Any] | None) -> list[Any]:
-    """The values of these options of a reset.
-
-    Raises:
-        ValueError: if one is missing.
-    """
-    missing = [key for key in keywords if key not in (options or {})]
-    if missing:
-        raise ValueError(
-            f"reset_keywords names {missing[0]!r}, so pass it to reset: "
-            f"reset(options={{{missing[0]!r}: …}})"
-        )
-    return [(options or {})[key] for key in keywords]
-
-
-def figures_of(info: Mapping[str, Any], rewards: Sequence[float]) -> tuple[float, int]:
-    """The return and length of an episode.
-
-    Args:
-        info: its last info. If it reports a return and a length, they are used only if they have
-            no time `t`: then it is a game with clipped rewards (`rlk_atari`). Other environments
-            that report episodes do so inside of wrappers that change rewards.
-        rewards: of all its steps.
-    """
-    own = info.get("episode")
-    if isinstance(own, Mapping) and {"r", "l"} <= own.keys() and "t" not in own:
-        return float(own["r"]), int(own["l"])
-    return float(sum(rewards)), len(rewards)
 
 
 def plain(value: Any) -> Any:

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from rlk.component import Component
-from rlk_wrappers.checks import (
-    asks_for_nothing_of_resets,
-    can_normalize,
-    can_write_videos,
-)
+from rlk_wrappers.checks import can_normalize, can_write_videos
 from rlk_wrappers.config import MonitorConfig, NormalizeConfig
 from rlk_wrappers.config_observations import (
     FrameStackConfig,
@@ -27,7 +23,6 @@ monitor = Component(
     factory="rlk_wrappers.vector_monitor:VectorMonitor",
     summary="records the return, length and time of every episode in monitor.csv",
     config=MonitorConfig,
-    check=asks_for_nothing_of_resets,
     scope="vector",
     autostart="run",
     only_trains=True,

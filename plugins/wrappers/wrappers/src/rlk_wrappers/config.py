@@ -43,15 +43,6 @@ class MonitorConfig:
     allow_early_resets: bool = attrs.field(
         default=True, **setting("whether an environment may be reset in the middle of an episode")
     )
-    reset_keywords: tuple[str, ...] = attrs.field(
-        default=(),
-        converter=_as_tuple,
-        **setting(
-            "further columns: these options of the latest reset, which must have them; a "
-            "run gives none",
-            _are_keywords,
-        ),
-    )
     info_keywords: tuple[str, ...] = attrs.field(
         default=(),
         converter=_as_tuple,

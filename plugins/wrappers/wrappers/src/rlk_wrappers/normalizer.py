@@ -16,16 +16,27 @@ import numpy as np
 
 from rlk.hookspecs import hookimpl
 from rlk.records import Array, Update
-from rlk_running_statistics import Fresh, FreshNumbers
+from rlk_running_statistics import Fresh, FreshNumbers, ObservationStatistics
 from rlk_wrappers.chosen_keys import chosen
 from rlk_wrappers.config import NormalizeConfig
-from rlk_wrappers.statistics import Statistics
 
 if TYPE_CHECKING:
     import gymnasium as gym
 
     from rlk.protocols import State
     from rlk.running.run import Run
+
+
+class Statistics(ObservationStatistics):
+    """Normalises observations, and keeps the moments of the returns by which rewards are scaled.
+
+    Attributes:
+        returns: moments of the discounted return, a single number.
+    """
+
+    def __init__(self, space: gym.Space[Any] | None, clip_obs: float, epsilon: float) -> None:
+        super().__init__(space, clip_obs, epsilon)
+        self.returns = self.add_moments("return", 1)
 
 
 class Normalizer:

@@ -18,12 +18,7 @@ from rlk.episode_ends import counted, reported_return, was_lost
 from rlk.errors import RlkError
 from rlk.records import Array
 from rlk.registry.hooks import Hooks
-from rlk_wrappers.columns import (
-    early_reset_message,
-    env_id,
-    missing_info_message,
-    options_named,
-)
+from rlk_wrappers.columns import early_reset_message, env_id, missing_info_message
 from rlk_wrappers.config import MonitorConfig
 from rlk_wrappers.episode_file import DIGITS, SUFFIX, EpisodeFile, episode_path
 from rlk_wrappers.layer import Result, State, VectorLayer, reset_rows
@@ -63,7 +58,6 @@ class VectorMonitor(VectorLayer):
         self._steps = 0
         #: The step after which each episode began; its length at the end is `_steps - _begun_at`.
         self._begun_at = np.zeros(env.num_envs, np.int64)
-        self._reset_values: list[list[Any]] = [[] for _ in range(env.num_envs)]
         self._may_reset = config.allow_early_resets or not training
         self._started = time.perf_counter()
         self._file = self._episode_file(config.filename or out, hooks) if training else None
@@ -79,7 +73,7 @@ class VectorMonitor(VectorLayer):
         path = episode_path(filename if config.filename else os.path.join(filename, SUFFIX))
         file = EpisodeFile(
             path,
-            (*config.reset_keywords, *config.info_keywords),
+            config.info_keywords,
             env_id=env_id(self.env),
             append=not config.filename,
             flush_seconds=FLUSH_SECONDS,
@@ -100,15 +94,11 @@ class VectorMonitor(VectorLayer):
 
         Raises:
             RlkError: without `allow_early_resets`, in the middle of an episode.
-            ValueError: if an option of `reset_keywords` is missing.
         """
         mask = reset_rows(options, self.num_envs)
         running = np.flatnonzero(mask & (self._begun_at < self._steps))
         if not self._may_reset and len(running):
             raise RlkError(early_reset_message(f"environment {int(running[0])}"))
-        values = options_named(self._config.reset_keywords, options)
-        for row in np.flatnonzero(mask):
-            self._reset_values[row] = values
         self._returns[mask], self._begun_at[mask] = 0.0, self._steps
         return super().reset(seed=seed, options=options)
 
@@ -145,7 +135,7 @@ class VectorMonitor(VectorLayer):
             self._returns[i], self._begun_at[i] = 0.0, self._steps
             extras = [self._info(final, key, i) for key in self._config.info_keywords]
             if self._file is not None:
-                self._file.write(return_, length, seconds, self._reset_values[i] + extras)
+                self._file.write(return_, length, seconds, extras)
         final["episode"], final["_episode"] = found, ended
 
     def _info(self, final: dict[str, Any], key: str, index: int) -> Any:

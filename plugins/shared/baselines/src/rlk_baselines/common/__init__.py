@@ -10,16 +10,9 @@ from rlk_baselines.submodules import submodule
 if TYPE_CHECKING:
     from rlk_baselines.common.base_class import BaseRLModel as BaseRLModel
     from rlk_baselines.common.cmd_util import make_vec_env as make_vec_env
-    from rlk_baselines.common.console_util import colorize as colorize
-    from rlk_baselines.common.console_util import fmt_item as fmt_item
-    from rlk_baselines.common.console_util import fmt_row as fmt_row
-    from rlk_baselines.common.dataset import Dataset as Dataset
     from rlk_baselines.common.math_util import discount as discount
     from rlk_baselines.common.math_util import discount_with_boundaries as discount_with_boundaries
     from rlk_baselines.common.math_util import explained_variance as explained_variance
-    from rlk_baselines.common.math_util import explained_variance_2d as explained_variance_2d
-    from rlk_baselines.common.math_util import flatten_arrays as flatten_arrays
-    from rlk_baselines.common.math_util import unflatten_vector as unflatten_vector
     from rlk_baselines.common.misc_util import boolean_flag as boolean_flag
     from rlk_baselines.common.misc_util import set_global_seeds as set_global_seeds
     from rlk_baselines.common.misc_util import zipsame as zipsame
@@ -30,20 +23,13 @@ if TYPE_CHECKING:
 _HOMES = {
     "ActorCriticRLModel": "base_class",
     "BaseRLModel": "base_class",
-    "Dataset": "dataset",
     "OffPolicyRLModel": "base_class",
     "boolean_flag": "misc_util",
-    "colorize": "console_util",
     "discount": "math_util",
     "discount_with_boundaries": "math_util",
     "explained_variance": "math_util",
-    "explained_variance_2d": "math_util",
-    "flatten_arrays": "math_util",
-    "fmt_item": "console_util",
-    "fmt_row": "console_util",
     "make_vec_env": "cmd_util",
     "set_global_seeds": "misc_util",
-    "unflatten_vector": "math_util",
     "zipsame": "misc_util",
 }
 

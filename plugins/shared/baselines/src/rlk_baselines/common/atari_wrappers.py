@@ -24,7 +24,7 @@ from rlk_baselines.common.single_atari_wrappers import (
     WarpFrame,
 )
 from rlk_baselines.environments.ids import make_by_id
-from rlk_baselines.gym.making import FourValuesEnv
+from rlk_baselines.gym.making import GymView
 
 __all__ = [
     "ClipRewardEnv",
@@ -41,13 +41,13 @@ __all__ = [
 ]
 
 
-def make_atari(env_id: str) -> FourValuesEnv:
+def make_atari(env_id: str) -> GymView:
     """Make a game by its id, with 1 to 30 no-ops at the start and each action repeated 4 times.
 
     Raises:
         PlanError: if this is not the id of an Atari game, or a package is missing.
     """
-    return FourValuesEnv(atari.AtariScreen(make_by_id(env_id)))
+    return GymView(atari.AtariScreen(make_by_id(env_id)))
 
 
 def wrap_deepmind(
@@ -70,13 +70,13 @@ def wrap_deepmind(
     """
     monitors: list[Monitor] = []
     inner = env
-    while isinstance(inner, (Monitor, FourValuesEnv)):
+    while isinstance(inner, (Monitor, GymView)):
         if isinstance(inner, Monitor):
             monitors.append(inner)
         inner = inner.env
     if not isinstance(inner, atari.AtariScreen):
         return _one_by_one(env, episode_life, clip_rewards, frame_stack, scale)
-    game: Any = FourValuesEnv(
+    game: Any = GymView(
         atari.wrap_deepmind(
             inner,
             episode_life=episode_life,

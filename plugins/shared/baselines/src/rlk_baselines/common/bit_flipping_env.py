@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlk_baselines.gym.making import FourValuesEnv
+from rlk_baselines.gym.making import GymView
 from rlk_toy_environments import bit_flipping
 
 
-class BitFlippingEnv(FourValuesEnv):
+class BitFlippingEnv(GymView):
     """Bits to be flipped until all are 1; the reward is -1 until then.
 
     Args:

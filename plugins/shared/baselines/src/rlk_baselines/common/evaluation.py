@@ -9,7 +9,7 @@ import numpy as np
 
 from rlk.errors import RlkError
 from rlk_baselines.common.vec_env import VecEnv
-from rlk_baselines.environments.five_values import FiveValues
+from rlk_baselines.environments.five_values import ShownEnv
 from rlk_baselines.refusals import refused
 from rlk_expert_data.arguments import checked_count
 
@@ -83,7 +83,7 @@ def _moves(env: Any) -> tuple[Callable[[], Any], Callable[[Any], Any]]:
     """Functions that reset and step an environment of either interface, with gym's results."""
     if isinstance(env, VecEnv):
         return env.reset, env.step
-    inner = FiveValues(env)
+    inner = ShownEnv(env)
 
     def step(action: Any) -> tuple[Any, Any, bool, Any]:
         observation, reward, terminated, truncated, info = inner.step(action)

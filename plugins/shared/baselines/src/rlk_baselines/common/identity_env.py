@@ -6,11 +6,11 @@ from typing import Any
 
 from gymnasium import spaces
 
-from rlk_baselines.gym.making import FourValuesEnv
+from rlk_baselines.gym.making import GymView
 from rlk_toy_environments import identity
 
 
-class IdentityEnv(FourValuesEnv):
+class IdentityEnv(GymView):
     """The reward is 1 if the action equals the observation, else 0.
 
     Args:
@@ -27,7 +27,7 @@ class IdentityEnv(FourValuesEnv):
         )
 
 
-class IdentityEnvBox(FourValuesEnv):
+class IdentityEnvBox(GymView):
     """Observes a number from `low` to `high`; an action within `eps` of it is rewarded with 1."""
 
     def __init__(
@@ -36,7 +36,7 @@ class IdentityEnvBox(FourValuesEnv):
         super().__init__(identity.IdentityEnvBox(low=low, high=high, eps=eps, ep_length=ep_length))
 
 
-class IdentityEnvMultiDiscrete(FourValuesEnv):
+class IdentityEnvMultiDiscrete(GymView):
     """An `IdentityEnv` with two numbers from 0 to `dim - 1`."""
 
     def __init__(self, dim: int = 1, ep_length: int = 100) -> None:
@@ -44,7 +44,7 @@ class IdentityEnvMultiDiscrete(FourValuesEnv):
         super().__init__(identity.IdentityEnv(space=space, ep_length=ep_length))
 
 
-class IdentityEnvMultiBinary(FourValuesEnv):
+class IdentityEnvMultiBinary(GymView):
     """An `IdentityEnv` with `dim` bits."""
 
     def __init__(self, dim: int = 1, ep_length: int = 100) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,29 +18,6 @@ def explained_variance(y_pred: Array, y_true: Array) -> float:
     """1 - Var[y_true - y_pred] / Var[y_true] of arrays [B]; NaN if y_true is constant."""
     variance = np.var(y_true)
     return float("nan") if variance == 0 else float(1 - np.var(y_true - y_pred) / variance)
-
-
-def explained_variance_2d(y_pred: Array, y_true: Array) -> Array:
-    """The explained variance of every column of [B, D], float [D]; 0 where y_true is constant.
-
-    Deviation: Stable Baselines 2.10 takes the variance of the errors over all columns together.
-    """
-    variance = np.var(y_true, axis=0)
-    is_constant = variance < 1e-10
-    left: Array = np.var(y_true - y_pred, axis=0) / np.where(is_constant, 1.0, variance)
-    return np.where(is_constant, 0.0, 1.0 - left)
-
-
-def flatten_arrays(arrs: Iterable[Array]) -> Array:
-    """The elements of several arrays, concatenated into one vector."""
-    return np.concatenate([np.ravel(one) for one in arrs])
-
-
-def unflatten_vector(vec: Array, shapes: Sequence[tuple[int, ...]]) -> list[Array]:
-    """The inverse of `flatten_arrays`: arrays of these shapes from a vector."""
-    ends = np.cumsum([math.prod(shape) for shape in shapes])
-    parts = np.split(vec[: ends[-1]], ends[:-1])
-    return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
 def discount(vector: Array, gamma: float) -> Array:

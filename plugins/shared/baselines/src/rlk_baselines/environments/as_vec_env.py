@@ -10,7 +10,7 @@ from rlk.errors import PlanError
 from rlk.spaces import flat_observation
 from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv
 from rlk_baselines.common.vec_env.dummy_vec_env import DummyVecEnv
-from rlk_baselines.common.vec_env.four_values import FourValues
+from rlk_baselines.common.vec_env.vector_view import VectorView
 from rlk_baselines.environments.ids import make_by_id
 from rlk_baselines.environments.one import OneOfVector, vector_of_one
 from rlk_baselines.environments.spaces import spaces_in_a_file
@@ -47,7 +47,7 @@ def _of_vector(env: VectorEnv[Any, Any, Any]) -> VecEnv:
             f"{type(env).__name__} has no {', '.join(missing)}. Pass DummyVecEnv or SubprocVecEnv "
             "of rlk_baselines.common.vec_env instead, made of the same functions."
         )
-    return FourValues(env)
+    return VectorView(env)
 
 
 class AwaitedVecEnv(VecEnv):

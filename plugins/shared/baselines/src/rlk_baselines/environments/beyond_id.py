@@ -12,8 +12,7 @@ from rlk_old_gym.interface import layers
 _PACKAGES = ("gymnasium", "rlk_baselines", "rlk_wrappers")
 _WATCHING = {
     "Adopted",
-    "FiveValues",
-    "FourValuesEnv",
+    "GymView",
     "HumanRendering",
     "Monitor",
     "OrderEnforcing",
@@ -21,6 +20,7 @@ _WATCHING = {
     "RecordEpisodeStatistics",
     "RecordVideo",
     "RenderCollection",
+    "ShownEnv",
     "TimeLimit",  # with the registered limit
     "VecCheckNan",
     "VecMonitor",

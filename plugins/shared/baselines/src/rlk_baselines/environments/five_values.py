@@ -1,4 +1,4 @@
-"""`FiveValues`: gives an environment of either interface that of Gymnasium, and shows frames."""
+"""`ShownEnv`: gives an environment of either interface that of Gymnasium, and shows frames."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from rlk_old_gym import five_values
 from rlk_old_gym.five_values import TRUNCATED
 from rlk_old_gym.interface import is_old, layers, takes
 
-__all__ = ["TRUNCATED", "FiveValues", "with_five_values"]
+__all__ = ["TRUNCATED", "ShownEnv", "with_five_values"]
 
 #: Methods of this wrapper that vectors call.
 _OWN = ("render_as", "usual_mode", "beyond_id", "is_wrapped")
 
 
-class FiveValues(five_values.FiveValues):
+class ShownEnv(five_values.FiveValues):
     """As in `rlk_old_gym`, with the render modes of Stable Baselines' vectors."""
 
     def render_as(self, mode: str) -> Any:
@@ -57,4 +57,4 @@ class FiveValues(five_values.FiveValues):
 def with_five_values(env: Any) -> Any:
     """An environment with Gymnasium's interface: the given one, if it has it already."""
     is_gymnasiums = isinstance(env, gymnasium.Env) and not is_old(env)
-    return env if is_gymnasiums else FiveValues(env)
+    return env if is_gymnasiums else ShownEnv(env)

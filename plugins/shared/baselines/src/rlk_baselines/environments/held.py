@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from rlk_baselines.common.vec_env.base_vec_env import VecEnvWrapper
-from rlk_baselines.common.vec_env.four_values import FourValues
+from rlk_baselines.common.vec_env.vector_view import VectorView
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
 from rlk_baselines.environments.beyond_id import only_watches
 
@@ -53,6 +53,6 @@ def beyond_id_of_vector(venv: Any) -> list[str]:
     while isinstance(venv, VecEnvWrapper):
         found += [] if only_watches(venv) else [type(venv).__name__]
         venv = venv.venv
-    if not isinstance(venv, FourValues):
+    if not isinstance(venv, VectorView):
         return [*found, type(venv).__name__]
     return [*found, *(venv.env_method("beyond_id", indices=0)[0] if venv.has_our_envs else ())]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rlk_baselines.common.vec_env.dummy_vec_env import DummyVecEnv
-from rlk_baselines.gym.making import FourValuesEnv, gives_four_values
+from rlk_baselines.gym.making import GymView, gives_four_values
 from rlk_old_gym.interface import without_makers_wrappers
 
 #: Attributes of the view itself; all others are set on the environment.
@@ -25,7 +25,7 @@ def vector_of_one(env: Any) -> DummyVecEnv:
     return vector
 
 
-class OneOfVector(FourValuesEnv):
+class OneOfVector(GymView):
     """The environment of a vector of one, with gym's interface.
 
     It does not reset itself at the end of an episode. Attributes are set on the environment. A seed

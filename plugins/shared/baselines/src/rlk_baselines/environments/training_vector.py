@@ -16,7 +16,7 @@ from rlk.episode_ends import LOST, is_report
 from rlk.errors import EnvironmentFailed
 from rlk.vector_wrapper import TransparentVector
 from rlk_baselines.common.vec_env.base_vec_env import VecEnv
-from rlk_baselines.common.vec_env.four_values import FourValues, infos_of, row
+from rlk_baselines.common.vec_env.vector_view import VectorView, infos_of, row
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
 from rlk_baselines.environments.five_values import TRUNCATED
 from rlk_old_gym.spaces import as_gymnasium_space
@@ -34,7 +34,7 @@ def training_vector(venv: VecEnv, *, is_seeded: bool) -> BareVector | WrappedVec
         is_seeded: whether the model has a seed, which then seeds the environments. Otherwise, the
             environments are seeded as by the latest call of the vector's `seed`.
     """
-    is_bare = isinstance(venv, FourValues) and type(venv).step_wait is FourValues.step_wait
+    is_bare = isinstance(venv, VectorView) and type(venv).step_wait is VectorView.step_wait
     if is_bare:
         return BareVector(venv, is_seeded)  # type: ignore[arg-type]
     return WrappedVector(venv, is_seeded)
@@ -62,7 +62,7 @@ class BareVector(TransparentVector):
             the order of their environments; {} of one without a monitor.
     """
 
-    def __init__(self, venv: FourValues, is_seeded: bool) -> None:
+    def __init__(self, venv: VectorView, is_seeded: bool) -> None:
         super().__init__(venv.vector)
         self.__name__ = _name_in_errors(venv)
         self.venv, self.is_seeded = venv, is_seeded

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rlk_baselines.common.vec_env.base_vec_env import VecEnv, VecEnvWrapper
-from rlk_baselines.common.vec_env.four_values import row
+from rlk_baselines.common.vec_env.vector_view import row
 
 
 class Unvectorized(VecEnvWrapper):

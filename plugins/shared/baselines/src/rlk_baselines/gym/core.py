@@ -1,14 +1,21 @@
-"""`Env` and `Wrapper` with gym's old interface; they are subclasses of Gymnasium's classes."""
+"""`Env` and `Wrapper` with gym's old interface, and what converts Gymnasium's results to it.
+
+They are subclasses of Gymnasium's classes.
+"""
 
 from __future__ import annotations
 
+import secrets
 from abc import abstractmethod
 from typing import Any, ClassVar
 
 import gymnasium
+import numpy as np
 from gymnasium.spaces import Dict, Space
 
 from rlk.errors import PlanError
+from rlk_baselines.environments.window import show
+from rlk_old_gym.five_values import TRUNCATED
 
 __all__ = [
     "ActionWrapper",
@@ -19,6 +26,29 @@ __all__ = [
     "Space",
     "Wrapper",
 ]
+
+
+def old_result(step: Any) -> tuple[Any, float, bool, dict[str, Any]]:
+    """The result of a step of Gymnasium as gym has it: (observation, reward, done, info).
+
+    The last info of a truncated episode has `TimeLimit.truncated`.
+    """
+    observation, reward, terminated, truncated, info = step
+    if truncated and not terminated:
+        info = {**info, TRUNCATED: True}
+    return observation, float(reward), bool(terminated or truncated), info
+
+
+def next_seed(seed: int | None, action_space: Any) -> int:
+    """The seed of the next reset, with which the action space is seeded, too; None draws one."""
+    seed = secrets.randbits(31) if seed is None else seed
+    action_space.seed(seed)
+    return seed
+
+
+def shown(frame: Any, mode: str) -> Any:
+    """A frame of Gymnasium; for `human`, it is shown instead, if there is a display."""
+    return show(np.asarray(frame)) if mode == "human" and frame is not None else frame
 
 
 class Env(gymnasium.Env[Any, Any]):

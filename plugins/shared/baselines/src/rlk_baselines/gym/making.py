@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
 from typing import Any
 
 import gymnasium
-import numpy as np
 
-from rlk_baselines.environments.five_values import TRUNCATED
 from rlk_baselines.environments.ids import make_by_id
-from rlk_baselines.environments.window import show
-from rlk_baselines.gym.core import Env
+from rlk_baselines.gym.core import Env, next_seed, old_result, shown
 from rlk_old_gym.interface import (
     layers,
     takes_seed,
@@ -39,8 +35,8 @@ def four_values(env: Any) -> Any:
     if gives_four_values(bare):
         return bare if limit is None else _limited(bare, limit)
     if isinstance(bare, gymnasium.wrappers.TimeLimit):  # programs expect gym's outermost
-        return _limited(FourValuesEnv(bare.env), bare._max_episode_steps)
-    made = FourValuesEnv(bare)
+        return _limited(GymView(bare.env), bare._max_episode_steps)
+    made = GymView(bare)
     return made if limit is None else _limited(made, limit)
 
 
@@ -98,11 +94,8 @@ class Adopted(Env):
         return getattr(self.env, name)
 
 
-class FourValuesEnv(gymnasium.Wrapper[Any, Any, Any, Any], Env):
-    """Gives an environment with Gymnasium's interface that of gym.
-
-    A truncated episode ends with `done`, and its last info has `TimeLimit.truncated`.
-    """
+class GymView(gymnasium.Wrapper[Any, Any, Any, Any], Env):
+    """A view of an environment with Gymnasium's interface that has gym's: see `old_result`."""
 
     gives_four_values = True  #: see `rlk_old_gym.interface.is_old`
 
@@ -117,23 +110,16 @@ class FourValuesEnv(gymnasium.Wrapper[Any, Any, Any, Any], Env):
         return self.env.reset(**kwargs)[0]
 
     def step(self, action: Any) -> Any:
-        observation, reward, terminated, truncated, info = self.env.step(action)
-        if truncated and not terminated:
-            info = {**info, TRUNCATED: True}
-        return observation, float(reward), bool(terminated or truncated), info
+        return old_result(self.env.step(action))
 
     def seed(self, seed: int | None = None) -> list[int | None]:
         """Set the seed of the next reset; None draws one from the operating system."""
-        self._seed = secrets.randbits(31) if seed is None else seed
-        self.env.action_space.seed(self._seed)
+        self._seed = next_seed(seed, self.env.action_space)
         return [self._seed]
 
     def render(self, mode: str = "human", **kwargs: Any) -> Any:
         """Render: show the frame for `human`, if there is a display; return it for other modes."""
-        frame = self.env.render()
-        if mode != "human":
-            return frame
-        return show(np.asarray(frame)) if frame is not None else None
+        return shown(self.env.render(), mode)
 
     def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
         """The reward that the environment computes for goals."""

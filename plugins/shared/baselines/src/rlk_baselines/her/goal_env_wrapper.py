@@ -8,11 +8,8 @@ from typing import Any
 
 from rlk.records import Array
 from rlk_baselines.gym.core import ObservationWrapper
-from rlk_her.flat_goals import FlatGoals
+from rlk_baselines.her.flat_goals import FlatGoals
 from rlk_old_gym.spaces import as_gymnasium_space
-
-#: The keys of a goal environment's observation, in the order of the flat vector.
-KEY_ORDER = ["observation", "achieved_goal", "desired_goal"]
 
 
 class HERGoalEnvWrapper(ObservationWrapper):

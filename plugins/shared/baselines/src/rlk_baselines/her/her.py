@@ -17,8 +17,10 @@ from rlk_baselines.common.vec_env import DummyVecEnv, VecEnv
 from rlk_baselines.deepq.dueling import with_dueling
 from rlk_baselines.environments.held import Held
 from rlk_baselines.environments.ids import make_by_id
+from rlk_baselines.environments.info_keys import keys_read
 from rlk_baselines.environments.one import OneOfVector, vector_of_one
 from rlk_baselines.her.awaited_goals import AwaitedGoals
+from rlk_baselines.her.flat_goals import FlatGoals
 from rlk_baselines.her.goal_env_wrapper import HERGoalEnvWrapper
 from rlk_baselines.her.on_rows import DeferredOnRows
 from rlk_baselines.loaded_agent import agent_from
@@ -26,8 +28,6 @@ from rlk_baselines.model_files import Saved, refuse_other_spaces
 from rlk_baselines.models import OffPolicyRLModel
 from rlk_baselines.policies.chosen import policy_settings
 from rlk_baselines.refusals import Refused, refused
-from rlk_her.flat_goals import FlatGoals
-from rlk_hindsight_replay.info_keys import keys_read
 
 #: Names of policies for observations with goals, which `multi-input` takes: its settings.
 _POLICIES: Mapping[str, Mapping[str, Any]] = {

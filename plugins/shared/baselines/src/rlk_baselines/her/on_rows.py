@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 
 from rlk.errors import PlanError
+from rlk_baselines.her.flat_goals import KEYS, FlatGoals
 from rlk_baselines.policies.chosen import Deferred
 from rlk_baselines.policies.classes import BasePolicy
-from rlk_her.flat_goals import KEYS, FlatGoals
 from rlk_networks import Architecture, HiddenLayers
 
 

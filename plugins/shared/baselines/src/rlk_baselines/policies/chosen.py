@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import types
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -59,18 +58,6 @@ def policy_settings(
             "policy_kwargs has activation_fn, the name in Stable-Baselines3. Write act_fun instead."
         )
     return {"policy": policy, **{f"policy.{key}": value for key, value in kwargs.items()}}
-
-
-def without_partial(given: Mapping[str, Any]) -> dict[str, Any]:
-    """A model's arguments, with `policy=functools.partial(Policy, key=value)` as a policy class.
-
-    Its keywords become `policy_kwargs`, so that a file holds them; those that are given win.
-    """
-    policy = given["policy"]
-    if not isinstance(policy, functools.partial) or policy.args:
-        return dict(given)
-    kwargs = {**policy.keywords, **(given["policy_kwargs"] or {})}
-    return {**given, "policy": policy.func, "policy_kwargs": kwargs}
 
 
 def held_kwargs(kwargs: Mapping[str, Any]) -> dict[str, Any]:

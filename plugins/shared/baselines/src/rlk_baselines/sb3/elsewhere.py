@@ -63,10 +63,6 @@ INSTEAD: Mapping[str, Mapping[str, str]] = {
         ),
         "should_collect_more_steps": "learn(total_timesteps), which collects as train_freq says",
     },
-    "common.vec_env.util": {
-        "dict_to_obs": "the dict itself, which vectors return as observations of a Dict",
-        "obs_space_info": "observation_space.spaces, whose items have shape and dtype",
-    },
     "dqn.policies": {"QNetwork": _NETWORKS},
     "sac.policies": {
         "Actor": _NETWORKS,

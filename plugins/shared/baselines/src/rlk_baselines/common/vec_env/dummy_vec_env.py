@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rlk_baselines.common.vec_env.four_values import FourValues
 from rlk_baselines.common.vec_env.making import makers
+from rlk_baselines.common.vec_env.vector_view import VectorView
 from rlk_baselines.environments.own_exceptions import own_exceptions
 from rlk_dummy import DummyVecEnv as Backend
 
 
-class DummyVecEnv(FourValues):
+class DummyVecEnv(VectorView):
     """A vector of environments in this process, on rlk's backend `dummy`.
 
     Args:

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from rlk.errors import PlanError
-from rlk_baselines.environments.five_values import FiveValues
+from rlk_baselines.environments.five_values import ShownEnv
 
 
 @attrs.frozen
@@ -28,9 +28,9 @@ class Make:
                 "environment. Write DummyVecEnv([lambda: env])."
             )
 
-    def __call__(self) -> FiveValues:
+    def __call__(self) -> ShownEnv:
         made = self.env_fn()
-        return made if isinstance(made, FiveValues) else FiveValues(made)
+        return made if isinstance(made, ShownEnv) else ShownEnv(made)
 
 
 def makers(env_fns: Any) -> list[Make]:

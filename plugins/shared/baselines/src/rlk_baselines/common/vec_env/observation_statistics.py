@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
 from gymnasium import spaces
 
 from rlk.records import Array
 from rlk_baselines.common.running_mean_std import RunningMeanStd
-from rlk_wrappers.chosen_keys import of_floats, parts_named
+from rlk_wrappers.chosen_keys import parts_named
 
 Statistics = RunningMeanStd | dict[str, RunningMeanStd]
 
@@ -67,8 +68,18 @@ def fit(space: Any, statistics: Statistics) -> bool:
 def normalised_space(space: Any, statistics: Statistics, clip_obs: float) -> Any:
     """The space of normalised observations: integers, such as images, become floats."""
     if isinstance(statistics, RunningMeanStd):
-        return of_floats(space, clip_obs)
+        return _of_floats(space, clip_obs)
     if not statistics:
         return space
-    made = {key: of_floats(space[key], clip_obs) for key in statistics}
+    made = {key: _of_floats(space[key], clip_obs) for key in statistics}
     return spaces.Dict({**space.spaces, **made})
+
+
+def _of_floats(part: Any, clip_obs: float) -> Any:
+    """The space of a Box once it is normalised.
+
+    A Box of floats stays; for other dtypes, it is a float32 Box from -clip_obs to clip_obs.
+    """
+    if np.issubdtype(part.dtype, np.floating):
+        return part
+    return spaces.Box(-clip_obs, clip_obs, part.shape, np.float32)

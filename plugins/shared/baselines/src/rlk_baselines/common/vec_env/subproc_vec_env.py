@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rlk.errors import either
-from rlk_baselines.common.vec_env.four_values import FourValues
 from rlk_baselines.common.vec_env.making import makers
+from rlk_baselines.common.vec_env.vector_view import VectorView
 from rlk_subprocess import SubprocVecEnv as Backend
 
 START_METHODS = ("forkserver", "spawn", "fork")
 
 
-class SubprocVecEnv(FourValues):
+class SubprocVecEnv(VectorView):
     """A vector of environments in worker processes, on rlk's backend `subprocess`.
 
     If there are more environments than usable cores, several share a worker; Stable Baselines

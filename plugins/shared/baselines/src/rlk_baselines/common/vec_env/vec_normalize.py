@@ -46,8 +46,8 @@ class VecNormalize(VecEnvWrapper):
         return_t    =  gamma return_(t-1) + reward_t, restarted at 0 after the end of an episode
 
     As in Stable Baselines, images are normalised like any other Box; the observation space of
-    integers, such as images, becomes a Box of floats. (`rlk_wrappers.stable_baselines.VecNormalize`
-    leaves images to rlk's policies, which scale them.)
+    integers, such as images, becomes a Box of floats. (The component `normalize` leaves images to
+    rlk's policies, which scale them.)
 
     Off-policy algorithms store unnormalised transitions, and normalise them when they sample.
     Pickling leaves the vector out; `set_venv` sets one afterwards.

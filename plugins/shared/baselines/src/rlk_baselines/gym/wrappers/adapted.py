@@ -7,9 +7,9 @@ from typing import Any
 
 import gymnasium.wrappers as of_gymnasium
 
-from rlk_baselines.environments.five_values import FiveValues
+from rlk_baselines.environments.five_values import ShownEnv
 from rlk_baselines.gym.core import ObservationWrapper, RewardWrapper, Wrapper
-from rlk_baselines.gym.making import FourValuesEnv
+from rlk_baselines.gym.making import GymView
 
 
 class Adapted(Wrapper):
@@ -21,7 +21,7 @@ class Adapted(Wrapper):
     """
 
     def __init__(self, env: Any, wrap: Callable[[Any], Any]) -> None:
-        super().__init__(FourValuesEnv(wrap(FiveValues(env))))
+        super().__init__(GymView(wrap(ShownEnv(env))))
 
 
 class ClipAction(Adapted):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 import numpy as np
 import torch
@@ -33,8 +33,11 @@ class KVWriter:
         """Close the file."""
 
 
-class SeqWriter:
+class SeqWriter(log_formats.SeqWriter):
     """The base class of formats that write text."""
+
+    def writeseq(self, seq: Sequence[str]) -> None:
+        self.write_sequence(seq)
 
     def write_sequence(self, sequence: Sequence[str]) -> None:
         """Write words separated by spaces."""
@@ -73,38 +76,37 @@ class HumanOutputFormat(KVWriter, SeqWriter):
         self._words.close()
 
 
-class JSONOutputFormat(KVWriter):
+class _Plain(log_formats.KVWriter, KVWriter):
+    """Writes rows of numbers and text by `writekvs`.
+
+    Attributes:
+        name: of the format, by which keys exclude it.
+    """
+
+    name: ClassVar[str]
+
+    def write(self, key_values: dict[str, Any], key_excluded: Excluded, step: int = 0) -> None:
+        self.writekvs(_plain(key_values, key_excluded, self.name))
+
+
+class JSONOutputFormat(log_formats.JSONOutputFormat, _Plain):
     """Writes a line of JSON for every row.
 
     Args:
         filename: the path of the file.
     """
 
-    def __init__(self, filename: str) -> None:
-        self._rows = log_formats.JSONOutputFormat(filename)
-
-    def write(self, key_values: dict[str, Any], key_excluded: Excluded, step: int = 0) -> None:
-        self._rows.writekvs(_plain(key_values, key_excluded, "json"))
-
-    def close(self) -> None:
-        self._rows.close()
+    name = "json"
 
 
-class CSVOutputFormat(KVWriter):
+class CSVOutputFormat(log_formats.CSVOutputFormat, _Plain):
     """Writes a CSV file with a column for every key; a new key adds a column to all rows.
 
     Args:
         filename: the path of the file.
     """
 
-    def __init__(self, filename: str) -> None:
-        self._rows = log_formats.CSVOutputFormat(filename)
-
-    def write(self, key_values: dict[str, Any], key_excluded: Excluded, step: int = 0) -> None:
-        self._rows.writekvs(_plain(key_values, key_excluded, "csv"))
-
-    def close(self) -> None:
-        self._rows.close()
+    name = "csv"
 
 
 class TensorBoardOutputFormat(KVWriter):
@@ -174,7 +176,7 @@ _FORMATS: dict[str, Callable[[Any], KVWriter]] = {
 }
 
 
-def make_output_format(_format: str, log_dir: str, log_suffix: str = "") -> KVWriter:
+def make_output_format(_format: str, log_dir: str, log_suffix: str = "") -> Any:
     """Make an output format by its name.
 
     Args:
@@ -185,5 +187,4 @@ def make_output_format(_format: str, log_dir: str, log_suffix: str = "") -> KVWr
     Raises:
         ValueError: for an unknown name.
     """
-    place = log_formats.place_of(_format, log_dir, log_suffix, events="")
-    return _FORMATS[_format](place)
+    return log_formats.make_output_format(_format, log_dir, log_suffix, _FORMATS, events="")

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rlk_baselines.logger import DEBUG, DISABLED, ERROR, INFO, WARN, read_csv, read_json
+from rlk_baselines.logger import DEBUG, DISABLED, ERROR, INFO, WARN, Levels, read_csv, read_json
 from rlk_baselines.sb3.common.log_formats import (
     CSVOutputFormat,
     HumanOutputFormat,
@@ -62,7 +62,7 @@ def __getattr__(name: str) -> Any:
 Exclude = str | tuple[str, ...] | None
 
 
-class Logger:
+class Logger(Levels):
     """Collects values by key, and writes them as a row.
 
     Args:
@@ -80,9 +80,7 @@ class Logger:
         self.name_to_count: dict[str, int] = defaultdict(int)
         self.name_to_excluded: dict[str, tuple[str, ...]] = {}
         self._kept: set[str] = set()  # keys whose value is shown, but was written already
-        self.level = INFO
-        self.dir = folder
-        self.output_formats = list(output_formats)
+        super().__init__(folder, output_formats)
 
     def record(self, key: str, value: Any, exclude: Exclude = None) -> None:
         """Set a value of the next row; `exclude` names formats that leave it out."""
@@ -120,42 +118,6 @@ class Logger:
             del self.name_to_value[key]
         self.name_to_count.clear()
         self.name_to_excluded.clear()
-
-    def log(self, *args: Any, level: int = INFO) -> None:
-        """Write the arguments as text, separated by spaces, unless `level` is too low."""
-        if self.level <= level:
-            for writer in self.output_formats:
-                if isinstance(writer, SeqWriter):
-                    writer.write_sequence([str(word) for word in args])
-
-    def debug(self, *args: Any) -> None:
-        """`log` at the level DEBUG."""
-        self.log(*args, level=DEBUG)
-
-    def info(self, *args: Any) -> None:
-        """`log` at the level INFO."""
-        self.log(*args, level=INFO)
-
-    def warn(self, *args: Any) -> None:
-        """`log` at the level WARN."""
-        self.log(*args, level=WARN)
-
-    def error(self, *args: Any) -> None:
-        """`log` at the level ERROR."""
-        self.log(*args, level=ERROR)
-
-    def set_level(self, level: int) -> None:
-        """Set the lowest level that `log` writes; DISABLED stops rows, too."""
-        self.level = level
-
-    def get_dir(self) -> str | None:
-        """The folder of the files, or None."""
-        return self.dir
-
-    def close(self) -> None:
-        """Close the files."""
-        for writer in self.output_formats:
-            writer.close()
 
 
 def _names(exclude: Exclude) -> tuple[str, ...]:

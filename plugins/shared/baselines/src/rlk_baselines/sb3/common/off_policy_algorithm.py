@@ -10,6 +10,7 @@ from gymnasium import spaces
 
 from rlk_baselines import model_files
 from rlk_baselines.environments.as_vec_env import as_vec_env
+from rlk_baselines.environments.info_keys import keys_read
 from rlk_baselines.environments.training_vector import training_vector
 from rlk_baselines.models import OffPolicyRLModel
 from rlk_baselines.places import Place
@@ -22,7 +23,6 @@ from rlk_baselines.sb3.common.type_aliases import TrainFreq, TrainFrequencyUnit
 from rlk_baselines.sb3.her.her_replay_buffer import HerReplayBuffer, hindsight
 from rlk_baselines.sb3.monitored import monitored
 from rlk_baselines.sb3.replay_view import ModelsReplay
-from rlk_hindsight_replay.info_keys import keys_read
 
 
 class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):

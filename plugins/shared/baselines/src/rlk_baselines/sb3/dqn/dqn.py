@@ -6,17 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from rlk import spaces
-from rlk.errors import BadFile
-from rlk_baselines import model_files
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.algorithm import LAST
 from rlk_baselines.sb3.common.off_policy_algorithm import OffPolicyAlgorithm
-from rlk_baselines.sb3.common.utils.schedules import (
-    ConstantSchedule,
-    FloatSchedule,
-    LinearSchedule,
-    get_linear_fn,
-)
+from rlk_baselines.sb3.common.utils.schedules import LinearSchedule, get_linear_fn
 from rlk_baselines.sb3.dqn.policies import DQNPolicy
 from rlk_baselines.sb3.policy_view import QView
 
@@ -40,9 +33,6 @@ _DEFAULTS: Mapping[str, Any] = {
     "max_grad_norm": 10.0,
     **LAST,
 }
-
-#: The key of a rate that was set, in the data of a file.
-_RATE = "exploration_rate"
 
 
 class DQN(OffPolicyAlgorithm):
@@ -85,19 +75,14 @@ class DQN(OffPolicyAlgorithm):
 
     @exploration_schedule.setter
     def exploration_schedule(self, value: Callable[[float], float]) -> None:
-        schedule: Any = value
-        if isinstance(schedule, FloatSchedule):
-            schedule = schedule.value_schedule
-        if isinstance(schedule, ConstantSchedule):
-            schedule = LinearSchedule(schedule.val, schedule.val, 1.0)
-        if not isinstance(schedule, LinearSchedule):
+        if not isinstance(value, LinearSchedule):
             raise Refused(
                 "DQN.exploration_schedule falls linearly: set it to get_linear_fn(start, end, "
-                f"end_fraction) or ConstantSchedule(value) of common.utils, not to {value!r:.80}."
+                f"end_fraction) of common.utils, not to {value!r:.80}."
             )
-        self.exploration_initial_eps = schedule.start
-        self.exploration_final_eps = schedule.end
-        self.exploration_fraction = schedule.end_fraction
+        self.exploration_initial_eps = value.start
+        self.exploration_final_eps = value.end
+        self.exploration_fraction = value.end_fraction
 
     @property
     def exploration_rate(self) -> float:
@@ -119,19 +104,6 @@ class DQN(OffPolicyAlgorithm):
         """The rate that the program has set since the latest collection, or None."""
         rate, iteration = self._rate_set or (None, None)
         return rate if iteration == self.agent.run.clock.iterations else None
-
-    def about(self) -> dict[str, Any]:
-        """As in `OffPolicyAlgorithm`, with the `exploration_rate` that the program has set."""
-        return {**super().about(), _RATE: self._set_rate()}
-
-    def load_from(self, saved: model_files.Saved, env: Any) -> None:
-        """As in `OffPolicyAlgorithm`, with the `exploration_rate` that the program had set."""
-        rate = saved.about.get(_RATE)  # older files have none
-        if not isinstance(rate, float | None):
-            raise BadFile(f"the saved model is damaged: its {_RATE} is {rate!r:.80}.")
-        super().load_from(saved, env)
-        if rate is not None:
-            self.exploration_rate = rate
 
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
         """As in `OffPolicyAlgorithm`; all actions are random before `learning_starts`."""

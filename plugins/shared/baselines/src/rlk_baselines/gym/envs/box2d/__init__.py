@@ -1,5 +1,5 @@
 """Box2D: the environment classes of Gymnasium, with gym's interface."""
 
-from rlk_baselines.gym.envs.four_values import classes_of
+from rlk_baselines.gym.envs.classes import classes_of
 
 __getattr__ = classes_of("box2d")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 import warnings
 from typing import Any
 
 import numpy as np
 
 from rlk.errors import RlkError
-from rlk_baselines import steady_clock
 from rlk_baselines.bench.monitor import Monitor as OldMonitor
 from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv, VecEnvWrapper
 from rlk_baselines.sb3.common.monitor import Monitor
@@ -53,7 +53,8 @@ class VecMonitor(VecEnvWrapper):
         if has_monitors(venv):
             warnings.warn(_TWICE, UserWarning, stacklevel=2)
         self.info_keywords = tuple(info_keywords)
-        self.episode_count, self.t_start = 0, steady_clock.now()
+        self.episode_count = 0
+        self.t_start, self._started = time.time(), time.monotonic()
         self._begin_episodes()
         self._file: EpisodeFile | None = None
         if filename:
@@ -104,7 +105,7 @@ class VecMonitor(VecEnvWrapper):
             raise RlkError(missing_info_message(missing[0], info))
         return_ = round(float(self.episode_returns[i]), DIGITS)
         length = int(self.episode_lengths[i])
-        seconds = round(steady_clock.now() - self.t_start, DIGITS)
+        seconds = round(time.monotonic() - self._started, DIGITS)
         extras = {key: info[key] for key in self.info_keywords}
         self.episode_returns[i], self.episode_lengths[i] = 0.0, 0
         self.episode_count += 1

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import secrets
 from collections.abc import Callable
 from typing import Any, TypeGuard
 
 import gymnasium
-import numpy as np
 
-from rlk_baselines.environments.five_values import TRUNCATED
-from rlk_baselines.environments.window import show
-from rlk_baselines.gym.core import Env
+from rlk_baselines.gym.core import Env, next_seed, old_result, shown
 from rlk_old_gym.interface import takes
 
 
-class FourValues(Env):
+class GymInterface(Env):
     """Stands before a class of Gymnasium among the bases of a class, and converts its results."""
 
     gives_four_values = True  #: see `rlk_old_gym.interface.is_old`
@@ -37,21 +33,16 @@ class FourValues(Env):
 
     def step(self, action: Any) -> Any:
         """Make one step: (observation, reward, done, info)."""
-        observation, reward, terminated, truncated, info = super(Env, self).step(action)
-        if truncated and not terminated:
-            info = {**info, TRUNCATED: True}
-        return observation, float(reward), bool(terminated or truncated), info
+        return old_result(super(Env, self).step(action))
 
     def seed(self, seed: int | None = None) -> list[int | None]:
         """Set the seed of the next reset; None draws one from the operating system."""
-        self._next_seed = secrets.randbits(31) if seed is None else seed
-        self.action_space.seed(self._next_seed)
+        self._next_seed = next_seed(seed, self.action_space)
         return [self._next_seed]
 
     def render(self, mode: str = "human") -> Any:
         """Render: show the frame for `human`, if there is a display; return it for other modes."""
-        frame = super(Env, self).render()
-        return show(np.asarray(frame)) if mode == "human" and frame is not None else frame
+        return shown(super(Env, self).render(), mode)
 
 
 def classes_of(module: str) -> Callable[[str], Any]:
@@ -76,7 +67,7 @@ def classes_of(module: str) -> Callable[[str], Any]:
             )
         if wanted not in made:
             own = {"__module__": name, "__doc__": kind.__doc__, "metadata": kind.metadata}
-            made[wanted] = type(wanted, (FourValues, kind), own)
+            made[wanted] = type(wanted, (GymInterface, kind), own)
         return made[wanted]
 
     return find

@@ -1,4 +1,4 @@
-"""`FourValues`: a Gymnasium vector environment with the interface of Stable Baselines.
+"""`VectorView`: a Gymnasium vector environment with the interface of Stable Baselines.
 
 Shapes: N environments.
 """
@@ -27,7 +27,7 @@ from rlk_baselines.environments.own_exceptions import own_exceptions
 from rlk_vector_environments.infos import Gathered
 
 
-class FourValues(VecEnv):
+class VectorView(VecEnv):
     """A view of a Gymnasium vector environment with `AutoresetMode.SAME_STEP`.
 
     Args:
@@ -43,7 +43,7 @@ class FourValues(VecEnv):
             vector.num_envs, vector.single_observation_space, vector.single_action_space
         )
         self.metadata = vector.metadata
-        self.has_our_envs = type(self) is not FourValues  # the environments are `FiveValues`
+        self.has_our_envs = type(self) is not VectorView  # the environments are `ShownEnv`
         self.reset_infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         self._is_stepping = False
 
@@ -82,7 +82,7 @@ class FourValues(VecEnv):
         self._is_stepping = False
         with own_exceptions():
             result = self.vector.step_wait()
-        return four_values(self.num_envs, result)
+        return stepped(self.num_envs, result)
 
     def close(self) -> None:
         with own_exceptions():
@@ -138,7 +138,7 @@ def action_rows(space: Any, n: int, actions: Any) -> Any:
     return concatenate(space, actions, rows)
 
 
-def four_values(n: int, result: tuple[Any, Any, Any, Any, Mapping[str, Any]]) -> Stepped:
+def stepped(n: int, result: tuple[Any, Any, Any, Any, Mapping[str, Any]]) -> Stepped:
     """Convert the result of Gymnasium's `step` to that of Stable Baselines' `step`, as copies."""
     observation, reward, terminated, truncated, _ = result
     dones: Array = np.logical_or(terminated, truncated)

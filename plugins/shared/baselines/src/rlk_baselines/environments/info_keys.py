@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from rlk_baselines.environments.trial_info import KeyRead, TrialInfo
 from rlk_hindsight_replay.check import ACHIEVED, DESIRED
 from rlk_hindsight_replay.rewards import cause_of, example, method_of
-from rlk_hindsight_replay.trial_info import KeyRead, TrialInfo
 
 #: Of one call: a method that counts on as long as it finds a key would read them without end.
 _MOST_KEYS = 100

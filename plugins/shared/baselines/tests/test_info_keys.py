@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from rlk.errors import EnvironmentFailed
-from rlk_hindsight_replay.info_keys import keys_read
-from rlk_hindsight_replay.trial_info import KeyRead, TrialInfo
+from rlk_baselines.environments.info_keys import keys_read
+from rlk_baselines.environments.trial_info import KeyRead, TrialInfo
 
 PLACE = gym.spaces.Box(-9, 9, (3,), np.float32)
 GOALS = gym.spaces.Dict({"achieved_goal": PLACE, "desired_goal": PLACE})

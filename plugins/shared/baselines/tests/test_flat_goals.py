@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from rlk_her.flat_goals import KEYS, FlatGoals
+from rlk_baselines.her.flat_goals import KEYS, FlatGoals
 
 
 def goals(observation, goal):

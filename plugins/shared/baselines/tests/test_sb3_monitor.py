@@ -1,4 +1,4 @@
-"""Stable Baselines' Monitor, for one environment."""
+"""`Monitor` of Stable-Baselines3, for one environment."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ import pytest
 
 from rlk.errors import RlkError
 from rlk.running.environment_states import environment_states
+from rlk_baselines.sb3.common.monitor import Monitor
 from rlk_dummy import DummyVecEnv
 from rlk_testing.environments import DiscreteMatch, Walk
 from rlk_vector_environments import env_state
 from rlk_wrappers import load_results
-from rlk_wrappers.stable_baselines import Monitor
 
 
 class Rewards(gym.Env[Any, Any]):
-    """Episodes of three steps with the rewards 1, 2 and 0.1."""
+    """Episodes of three steps with the rewards `first`, 2 and 0.1."""
 
     observation_space = gym.spaces.Discrete(2)
     action_space = gym.spaces.Discrete(2)
+
+    def __init__(self, first: float = 1.0) -> None:
+        self.first = first
 
     def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         self.steps = 0
@@ -31,7 +34,13 @@ class Rewards(gym.Env[Any, Any]):
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         self.steps += 1
-        return 0, (1.0, 2.0, 0.1)[self.steps - 1], False, self.steps == 3, {"speed": self.steps}
+        return (
+            0,
+            (self.first, 2.0, 0.1)[self.steps - 1],
+            False,
+            self.steps == 3,
+            {"speed": self.steps},
+        )
 
 
 def play(env: Monitor[Any, Any], episodes: int = 1, **options: Any) -> dict[str, Any]:
@@ -62,6 +71,12 @@ def test_the_seeds_methods_tell_of_all_episodes() -> None:
     times = env.get_episode_times()
     assert len(times) == 2
     assert times == sorted(times)
+
+
+def test_only_the_row_is_rounded() -> None:
+    env = Monitor(Rewards(1 / 3))
+    assert play(env)["episode"]["r"] == 2.433333
+    assert env.get_episode_rewards() == [1 / 3 + 2.0 + 0.1]
 
 
 def test_every_episode_is_in_the_file_at_once(tmp_path: Path) -> None:
