@@ -72,9 +72,8 @@ class Agent:
 
         Args:
             total_timesteps: environment steps to train; None means the plan's number.
-            reset_num_timesteps: whether timesteps, and with them schedules, start from 0 again;
-                otherwise both continue. docs/schedules.md has a table. Where the environment was
-                passed as an object, True also begins new episodes.
+            reset_num_timesteps: whether timesteps, and with them schedules (docs/schedules.md),
+                start again, and episodes in an environment that was passed; else all continue.
             callback: a listener for this call only: an object that implements lifecycle hooks
                 (`rlk_step`, `rlk_update_end`, …), a function of the run that is called after
                 every vector step and stops training by returning False, or a list of these.
