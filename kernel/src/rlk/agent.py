@@ -16,10 +16,10 @@ from rlk.running.acting import Acting
 from rlk.running.build import build
 from rlk.running.callbacks import listening
 from rlk.running.change_env import change_env
+from rlk.running.device import on_threads, threads_of
 from rlk.running.lent_env import LentEnv, lent
 from rlk.running.made_agents import remember
 from rlk.running.named_parameters import parameters_in, parameters_of, put_parameters
-from rlk.running.run_line import run_line
 from rlk.running.train import train
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Agent:
         remember(self)
 
     def __repr__(self) -> str:
-        return f"<Agent: {run_line(self.plan, self.num_timesteps, closed=self.run.closed)}>"
+        return repr(self.run).replace("Run", "Agent", 1)
 
     @property
     def plan(self) -> Plan:
@@ -109,7 +109,7 @@ class Agent:
     def _train_until(self, timesteps: int) -> str | None:
         for sentence in self.spec.lost:
             warn_program(sentence)
-        with self.run.streams.globally_in_turn("modules"):
+        with on_threads(threads_of(self.run)), self.run.streams.globally_in_turn("modules"):
             return train(self.run, timesteps)
 
     def predict(
