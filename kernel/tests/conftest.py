@@ -129,9 +129,6 @@ def planning_kernel(rlk_stand_in_kernel):
         collects="off-policy",
     )
     registries.storages.register("relabels", Nothing, stages=("relabel",))
-    registries.storages.register(
-        "guards-its-own", StandInStorage, collects="off-policy", hands_over=("choose", "fold")
-    )
     registries.storages.register("chooses", Nothing, stages=("choose",))
     registries.storages.register("folds", Nothing, stages=("window", "fold"))
     for name in ("coins", "bells"):

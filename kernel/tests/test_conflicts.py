@@ -116,12 +116,6 @@ def test_a_check_that_is_not_a_function_is_refused_where_it_is_written():
         ("other", {"plugins": ["sharpens"]}, "needs td_error .* does not report it"),
         ("other", {"plugins": ["relabels"]}, "decorates a replay storage"),
         ("other", {"storage": "keeps"}, "is for off-policy algorithms"),
-        (
-            "algo",
-            {"storage": "guards-its-own", "plugins": ["folds"]},
-            r"'folds' .*takes the stage 'window' of sampling, which storage 'guards-its-own' .*"
-            r"\nUse --plugin no:folds\.",
-        ),
     ],
 )
 def test_parts_that_do_not_fit_are_refused_with_both_names(plan, algo, given, message):

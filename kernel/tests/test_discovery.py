@@ -1,10 +1,9 @@
-"""Entry points are found wherever `importlib.metadata` finds them."""
+"""Entry points are found in the folders where `importlib.metadata` finds them."""
 
 from __future__ import annotations
 
 import sys
-import zipfile
-from importlib.metadata import Distribution, distributions
+from importlib.metadata import distributions
 
 import pytest
 
@@ -52,38 +51,10 @@ def test_a_folder_of_metadata_is_read(site, folder, metadata):
     assert point == ("storages", "shelf", "shelf_module:Shelf.made", "rlk-shelf", "0.3")
 
 
-def test_an_archive_on_the_path_is_read(tmp_path, monkeypatch):
-    path = tmp_path / "shelf.whl"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("rlk_shelf-0.3.dist-info/entry_points.txt", POINTS)
-        archive.writestr("rlk_shelf-0.3.dist-info/METADATA", METADATA)
-    monkeypatch.syspath_prepend(str(path))
-    (point,) = found()
-    assert (point.name, point.version) == ("shelf", "0.3")
-
-
-def test_a_finder_of_a_program_is_asked(monkeypatch):
-    class Shelf(Distribution):
-        def read_text(self, filename):
-            return {"entry_points.txt": POINTS, "METADATA": METADATA}.get(filename)
-
-        def locate_file(self, path):
-            raise NotImplementedError
-
-    class Finder:
-        def find_spec(self, *arguments):
-            return None
-
-        def find_distributions(self, context):
-            return [Shelf()]
-
-    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, Finder()])
-    assert [point.name for point in found()] == ["shelf"]
-
-
 def test_what_is_not_there_or_holds_no_metadata_is_passed_over(site, monkeypatch):
     monkeypatch.syspath_prepend(str(site / "absent"))
     (site / "rlk_shelf-0.3.dist-info").write_text("a file")
+    monkeypatch.syspath_prepend(str(site / "rlk_shelf-0.3.dist-info"))
     (site / "shelf.egg-info").mkdir()
     assert found() == []
 

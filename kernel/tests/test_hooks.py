@@ -51,7 +51,7 @@ def test_a_misspelt_hook_is_refused_with_whose_it_is():
     hooks = Hooks()
     with pytest.raises(BrokenPlugin, match=r"plugin 'mine' \(rlk-mine 0\.1\).*rlk_confgure"):
         hooks.activate(Misspells(), "mine", "rlk-mine 0.1")
-    assert not hooks._manager.get_plugins()
+    assert not hooks.active()
 
 
 def test_an_object_that_is_the_value_of_a_setting_is_said_to_belong_there():

@@ -201,58 +201,29 @@ def test_an_environment_that_is_stepped_in_another_way_reports_nothing():
     assert [info for info in last_infos(made(Plain, NotPlain, Around)) if info] == []
 
 
-def test_the_wrapper_outside_has_the_environments_attributes():
-    class SetsLevel(gym.Wrapper):
-        def step(self, action):
-            self.env.level = self.env.level + 1
-            return super().step(action)
+def test_the_wrapper_outside_reads_attributes_of_the_environment_and_may_set_them():
+    class HasGoal(Threes):
+        _goal = 3
 
-    env = made(SetsLevel)
+    class Curriculum(gym.Wrapper):
+        def reset(self, **keywords):
+            self.env.set_wrapper_attr("level", self.env.level + self.env._goal)
+            return self.env.reset(**keywords)
+
+    env = made(Curriculum, env=HasGoal)
     env.reset()
-    env.step(0)
-    assert env.unwrapped.level == env.get_wrapper_attr("level") == 1
+    assert env.unwrapped.level == env.get_wrapper_attr("level") == 3
     env.set_wrapper_attr("level", 5)
     env.set_wrapper_attr("new", 6)
     assert env.unwrapped.level == 5 and env.env.new == 6
     with pytest.raises(AttributeError, match="nothing"):
         _ = env.nothing
-
-
-def test_the_wrapper_outside_knows_the_class_of_what_it_wraps():
-    class KnowsLimit(gym.Wrapper):
-        def __init__(self, env):
-            super().__init__(env)
-            is_limited = isinstance(env, gym.wrappers.TimeLimit)
-            self.limit = env._max_episode_steps if is_limited else 1000
-
-    env = made(KnowsLimit, env=lambda: gym.wrappers.TimeLimit(Threes(), 3))
-    assert env.limit == 3
-    assert last_infos(env)[1]["episode"] == {"r": 9.0, "l": 3}
-
-
-def test_the_wrapper_outside_reads_and_sets_private_attributes_of_the_environment():
-    class HasLevel(Threes):
-        _level = 0
-
-        def reset(self, **keywords):
-            self.begun_at = self._level
-            return super().reset(**keywords)
-
-    class Curriculum(gym.Wrapper):
-        def reset(self, **keywords):
-            self.env._level = self.env._level + 1
-            return self.env.reset(**keywords)
-
-    env = made(Curriculum, env=HasLevel)
-    env.reset()
-    env.reset()
-    assert vars(env.unwrapped)["_level"] == env.unwrapped.begun_at == 2
-    with pytest.raises(AttributeError, match="'HasLevel' object has no attribute '_goal'"):
-        _ = env.env.env._goal
+    with pytest.raises(AttributeError, match="'HasGoal' object has no attribute '_none'"):
+        _ = env.env.env._none
 
 
 def test_no_attribute_that_a_wrapper_keeps_in_the_environment_changes_the_sum():
-    names = ["_return", "_sum", "_length", "_has_stepped", "_step", "_is_stepping", "_goes_on"]
+    names = ["_return", "_sum", "_length", "_has_stepped", "_step", "_goes_on"]
 
     class Keeps(gym.Wrapper):
         def step(self, action):
@@ -262,7 +233,6 @@ def test_no_attribute_that_a_wrapper_keeps_in_the_environment_changes_the_sum():
 
     env = made(Keeps)
     assert last_infos(env)[1]["episode"] == {"r": 12.0, "l": 4}
-    assert [getattr(env.unwrapped, name) for name in names] == [7.78] * len(names)
 
 
 def test_a_step_that_an_environment_takes_in_another_one_is_not_added_twice():
@@ -276,32 +246,6 @@ def test_a_step_that_an_environment_takes_in_another_one_is_not_added_twice():
             return self.step(1) if action == 0 else super().step(action)
 
     assert last_infos(made(Tenth, env=StepsItself))[1]["episode"] == {"r": 9.0, "l": 3}
-
-
-def test_a_step_that_failed_does_not_keep_later_ones_from_the_sum():
-    class FailsAtTwo(Threes):
-        def step(self, action):
-            if action == 2:
-                raise ValueError("no such action")
-            return super().step(action)
-
-    env = made(Tenth, env=FailsAtTwo)
-    env.reset()
-    with pytest.raises(ValueError, match="no such action"):
-        env.step(2)
-    assert last_infos(env)[1]["episode"] == {"r": 12.0, "l": 4}
-
-
-def test_an_environment_that_refuses_new_attributes_reports_its_return():
-    class Closed(Threes):
-        __slots__ = ()
-
-        def __setattr__(self, name, value):
-            if name not in ("reward", "last", "steps", "_np_random", "_np_random_seed"):
-                raise AttributeError(name)
-            super().__setattr__(name, value)
-
-    assert last_infos(made(Tenth, env=Closed))[1]["episode"] == {"r": 12.0, "l": 4}
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
@@ -318,31 +262,9 @@ def test_a_copy_steps_and_adds_up_for_itself(copied):
         assert infos == [{}, {}, {"episode": {"r": 12.0, "l": 4}}]
 
 
-def test_a_method_that_is_pickled_before_its_environment_steps_the_copy():
-    env = made(Tenth)
-    env.reset()
-    step = pickle.loads(pickle.dumps(env.unwrapped.step))
-    assert [step(0)[2] for _ in range(4)] == [False, False, False, True]
-    assert env.unwrapped.steps == 0
-
-
-def test_attributes_that_are_copied_and_put_back_step_the_same_environment():
-    env = made(Tenth)
-    env.reset(seed=1)
-    env.step(0)
-    before = copy.deepcopy(vars(env.unwrapped))
-    env.step(0)
-    vars(env.unwrapped).update(before)
-    assert [env.step(0)[4] for _ in range(3)][-1]["episode"] == {"r": 15.0, "l": 5}
-
-
-def test_an_environment_that_is_passed_to_several_runs_adds_up_once():
+def test_an_environment_that_is_passed_to_several_runs_adds_up_in_each():
     threes = Threes()
-    envs = [MakeEnv(EnvChoice("Threes", made=threes), (wrapper(Tenth),))() for _ in range(3)]
-    step = vars(threes)["step"]
-    MakeEnv(EnvChoice("Threes", made=threes), (wrapper(Tenth),))()
-    assert vars(threes)["step"] == step
-    for env in envs:
+    for env in [made(Tenth, env=threes) for _ in range(2)]:
         threes.step(0)  # by somebody else
         assert last_infos(env)[1]["episode"] == {"r": 12.0, "l": 4}
 

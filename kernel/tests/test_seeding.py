@@ -194,23 +194,16 @@ def test_a_thread_that_wants_torchs_global_generator_for_a_moment_waits_for_anot
     assert torch.equal(drawn[7], alone(7, 4, "init")) and torch.equal(drawn[8], alone(8, 3, "init"))
 
 
-@pytest.mark.parametrize("first_to_end", [7, 8])
-def test_threads_that_train_at_once_have_torchs_global_generator_one_after_the_other(
-    elsewhere, first_to_end
+def test_a_thread_that_trains_while_another_one_does_leaves_torchs_global_generator_to_it(
+    elsewhere,
 ):
     before = torch.get_rng_state()
-    here, there = Streams(7).globally_in_turn("modules"), Streams(8).globally_in_turn("modules")
-    here.__enter__()
-    own = torch.randn(2)
-    elsewhere(there.__enter__)
-    own = torch.cat([own, torch.randn(2)])
-    assert torch.equal(own, alone(7)), "the other one did not take it"
-    if first_to_end == 7:
-        here.__exit__(None, None, None)
-        assert torch.equal(elsewhere(torch.randn, 4), alone(8)), "it is the other one's turn"
+    there = Streams(8).globally_in_turn("modules")
+    with Streams(7).globally_in_turn("modules"):
+        first = torch.randn(2)
+        elsewhere(there.__enter__)
+        assert torch.equal(torch.cat([first, torch.randn(2)]), alone(7))
     elsewhere(there.__exit__, None, None, None)
-    if first_to_end == 8:
-        here.__exit__(None, None, None)
     assert torch.equal(torch.get_rng_state(), before)
 
 
@@ -221,16 +214,30 @@ def test_weights_that_another_thread_draws_during_a_training_leave_it_as_it_was(
         assert torch.equal(torch.cat([first, torch.randn(2)]), alone(7))
 
 
-def test_a_training_within_a_training_has_torchs_global_generator_meanwhile(elsewhere):
+def test_a_training_that_ends_while_another_thread_draws_weights_gives_back_what_was_before():
+    before, drawing, ends = torch.get_rng_state(), threading.Event(), threading.Event()
+
+    def draws():
+        with Streams(8).globally("init"):
+            drawing.set()
+            assert not ends.wait(timeout=0.2), "the end of the training waits for the weights"
+
+    with ThreadPoolExecutor(1) as pool:
+        with Streams(7).globally_in_turn("modules"):
+            other = pool.submit(draws)
+            assert drawing.wait(timeout=60)
+        ends.set()
+        other.result(timeout=60)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_training_within_a_training_has_torchs_global_generator_meanwhile():
     before = torch.get_rng_state()
-    there = Streams(9).globally_in_turn("modules")
     with Streams(7).globally_in_turn("modules"):
-        elsewhere(there.__enter__)
         first = torch.randn(2)
         with Streams(8).globally_in_turn("modules"):
             assert torch.equal(torch.randn(4), alone(8))
         assert torch.equal(torch.cat([first, torch.randn(2)]), alone(7))
-    elsewhere(there.__exit__, None, None, None)
     assert torch.equal(torch.get_rng_state(), before)
 
 

@@ -7,7 +7,6 @@ import warnings
 import attrs
 import numpy as np
 import pytest
-import torch
 
 import rlk
 from rlk.errors import PlanError
@@ -96,20 +95,6 @@ def test_a_checkpoint_that_is_loaded_to_act_is_taken_as_a_model(
     with rlk.load(path, **own) as whole, rlk.load(path, to_act=True, **own) as acting:
         assert len(whole.run.storage) == 8 and len(acting.run.storage) == 0
         assert [one for one in acting.differs if "as a model, not as a checkpoint" in one]
-
-
-def test_an_agent_that_only_acts_leaves_the_threads_to_the_program(
-    make, tmp_path, rlk_stand_in_kernel, rlk_one_thread
-):
-    path = make(n_threads=2).save(tmp_path / "model")
-    own = {"env": MATCH, "kernel": rlk_stand_in_kernel}
-    torch.set_num_threads(3)
-    with rlk.load(path, to_act=True, **own) as agent:
-        assert torch.get_num_threads() == 3
-        agent.learn(4)
-        assert torch.get_num_threads() == 2
-    with rlk.load(path, to_act=True, n_threads=1, **own):
-        assert torch.get_num_threads() == 1
 
 
 def test_an_agent_that_only_acts_has_no_folder(make, tmp_path, rlk_stand_in_kernel):

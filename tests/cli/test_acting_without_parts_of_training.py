@@ -63,4 +63,3 @@ def test_they_act_on_as_many_threads_as_training_had(run, rlk_one_thread):
     torch.set_num_threads(3)
     with load_to_act(run / "model.zip"):
         assert torch.get_num_threads() == 1
-    assert torch.get_num_threads() == 3

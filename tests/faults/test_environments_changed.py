@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -27,7 +25,6 @@ class Tape(gym.Env):
             gym.spaces.Box(-1.0, 1.0, (1,), np.float32) if continuous else gym.spaces.Discrete(2)
         )
         self.episode = self.time = 0
-        self.unknown = float("nan")  # in its state, and equal to nothing
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
@@ -52,14 +49,6 @@ class Counts(DummyVecEnv):
 
     def metrics(self):
         return {"rollout/mine": 7.0}
-
-
-class NoState(Tape):
-    """Its state cannot be saved."""
-
-    def __init__(self):
-        super().__init__()
-        self.lock = threading.Lock()
 
 
 class Steps:
@@ -223,47 +212,35 @@ def owned(kind):
     return vector, lambda: vector.step(np.zeros(2, np.int64))
 
 
-@pytest.mark.parametrize("manual", [0, 1, 2])
 @pytest.mark.parametrize("kind", ["one", "vector", "workers"])
-def test_owners_may_step_what_they_passed(kind, manual):
+def test_owners_may_step_what_they_passed_before_a_call_that_counts_from_0(kind):
     watch = Steps()
     env, step = owned(kind)
-    settings = {"n_envs": None, "env": env}
-    with trained("dqn", watch, **settings) as agent:
-        for _ in range(manual):
-            step()
+    with trained("dqn", watch, n_envs=None, env=env) as agent:
+        step()
+        agent.learn(16)
+    watch.check()
+
+
+@pytest.mark.parametrize("kind", ["one", "vector", "workers"])
+def test_episodes_of_what_was_passed_go_on_in_a_call_that_counts_on(kind):
+    watch = Steps()
+    env, _ = owned(kind)
+    with trained("dqn", watch, n_envs=None, env=env) as agent:
         before = len(watch.seen)
         agent.learn(16, reset_num_timesteps=False)
-        resumed = watch.seen[before][0][0]
     watch.check()
-    assert (resumed[1] > 0) == (manual == 0), "unless it was stepped, its episode goes on"
+    assert watch.seen[before][0][0, 1] > 0
 
 
-def test_owners_may_step_what_they_passed_before_a_checkpoint_continues(tmp_path):
-    settings = {"n_envs": None, "env": Tape()}
-    with trained("dqn", Steps(), **settings) as agent:
+def test_episodes_of_what_is_passed_again_go_on_after_a_checkpoint(tmp_path):
+    with trained("dqn", Steps(), n_envs=None, env=Tape()) as agent:
         path = agent.save_checkpoint(tmp_path / "kept")
-    for manual in (0, 2):
-        env, watch = Tape(), Steps()
-        with rlk.load(path, env=env, plugins=[watch]) as agent:
-            for _ in range(manual):
-                env.step(0)
-            agent.learn(8, reset_num_timesteps=False)
-        watch.check()
-        assert (watch.seen[0][0][0, 1] > 0) == (manual == 0)
-
-
-@pytest.mark.parametrize("manual", [0, 1])
-def test_owners_may_step_what_has_no_state_that_can_be_saved(manual):
     watch = Steps()
-    env = NoState()
-    with trained("dqn", watch, n_envs=None, env=env) as agent:
-        for _ in range(manual):
-            env.step(0)
-        before = len(watch.seen)
+    with rlk.load(path, env=Tape(), plugins=[watch]) as agent:
         agent.learn(8, reset_num_timesteps=False)
     watch.check()
-    assert (watch.seen[before][0][0, 1] > 0) == (manual == 0)
+    assert watch.seen[0][0][0, 1] > 0
 
 
 # ---- another environment -------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-import torch
 from matrix.worlds import GOAL_KEYS, Strained
 
 import rlk
@@ -76,7 +75,6 @@ def agent(algo: str, plugins: tuple[str, ...], n_envs: int, **overrides: Any) ->
         "replay.buffer_size": ROWS * n_envs,
         "seed": 3,
     }
-    threads = torch.get_num_threads()
     made = rlk.make(
         algo,
         kernel=KERNEL,
@@ -84,11 +82,8 @@ def agent(algo: str, plugins: tuple[str, ...], n_envs: int, **overrides: Any) ->
         n_envs=n_envs,
         **{**settings, **ALGORITHMS[algo], **overrides},
     )
-    try:
+    with made:
         yield made
-    finally:
-        made.close()
-        torch.set_num_threads(threads)
 
 
 def twin_for(made: Agent, plugins: tuple[str, ...], strategy: str = "future") -> ReplayTwin:

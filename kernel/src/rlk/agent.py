@@ -16,10 +16,10 @@ from rlk.running.acting import Acting
 from rlk.running.build import build
 from rlk.running.callbacks import listening
 from rlk.running.change_env import change_env
-from rlk.running.lent_env import LentEnv, PassedEnvWatch, lent
+from rlk.running.device import on_threads, threads_of
+from rlk.running.lent_env import LentEnv, lent
 from rlk.running.made_agents import remember
 from rlk.running.named_parameters import parameters_in, parameters_of, put_parameters
-from rlk.running.run_line import run_line
 from rlk.running.train import train
 
 if TYPE_CHECKING:
@@ -44,11 +44,10 @@ class Agent:
         self.differs: list[str] = []
         self._acting = Acting(self.run)
         self._lent: LentEnv | None = None
-        self._passed_env = PassedEnvWatch(self.run)
         remember(self)
 
     def __repr__(self) -> str:
-        return f"<Agent: {run_line(self.plan, self.num_timesteps, closed=self.run.closed)}>"
+        return repr(self.run).replace("Run", "Agent", 1)
 
     @property
     def plan(self) -> Plan:
@@ -73,8 +72,8 @@ class Agent:
 
         Args:
             total_timesteps: environment steps to train; None means the plan's number.
-            reset_num_timesteps: whether timesteps, and with them schedules, start from 0 again;
-                otherwise both continue. docs/schedules.md has a table.
+            reset_num_timesteps: whether timesteps, and with them schedules (docs/schedules.md),
+                start again, and episodes in an environment that was passed; else all continue.
             callback: a listener for this call only: an object that implements lifecycle hooks
                 (`rlk_step`, `rlk_update_end`, …), a function of the run that is called after
                 every vector step and stops training by returning False, or a list of these.
@@ -91,6 +90,8 @@ class Agent:
         with access.training(self.run, "learn"), listening(self.run, callback):
             if reset_num_timesteps:
                 self.run.clock.restart()
+                if self.plan.env.is_finished:  # its program may have stepped it
+                    self.run.collector.forget()
             self._train_until(self.num_timesteps + steps)
         self.run.failed_writes.check()
         return self
@@ -108,7 +109,7 @@ class Agent:
     def _train_until(self, timesteps: int) -> str | None:
         for sentence in self.spec.lost:
             warn_program(sentence)
-        with self._passed_env.compared(), self.run.streams.globally_in_turn("modules"):
+        with on_threads(threads_of(self.run)), self.run.streams.globally_in_turn("modules"):
             return train(self.run, timesteps)
 
     def predict(
@@ -230,7 +231,6 @@ class Agent:
         """
         try:
             self.differs = [*self.spec.notes, *self.spec.lost, *checkpoint.restore(self.run, state)]
-            self._passed_env.remember()
         except BaseException:
             self.close()
             raise

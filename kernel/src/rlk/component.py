@@ -143,8 +143,6 @@ class Component:
     deterministic: bool = False
     #: The sampling stages that a decorating storage takes; a base storage has none.
     stages: tuple[Stage, ...] = attrs.field(default=(), validator=[_are_texts, _are_stages])
-    #: The stages that a base storage lets decorators take: all of them, unless it says otherwise.
-    hands_over: tuple[Stage, ...] = attrs.field(default=STAGES, validator=[_are_texts, _are_stages])
     #: What a wrapper wraps: one environment, or the vector of them. A vector backend of the scope
     #: `vector` makes environments only together: the spaces of one are found from its vector, and
     #: wrappers of one environment wrap it in their vector forms (`abilities.WrapsVectors`). A noise

@@ -109,45 +109,30 @@ def either(names: Sequence[str]) -> str:
 def nearest(name: str, known: Iterable[str]) -> list[str]:
     """The known names that the user may have meant, the likeliest first, at most five.
 
-    Two names are similar if few letters differ, if one is among the words of the other, or if the
-    user typed initials (`lr`). Case, hyphens, underscores and dots do not count. A name that is not
-    similar is never suggested.
+    These are names of which the user typed the initials (`lr`), names with nearly the same letters
+    (case, hyphens, underscores and dots do not count), and names with the typed word, or that are
+    one of the words typed.
     """
-    scores = {one: score for one in known if (score := _distance(name, one)) is not None}
-    return sorted(scores, key=lambda one: (scores[one], abs(len(one) - len(name)), one))[:SHOWN]
+    import difflib  # not at the top: only an error needs it
+
+    typed, plain = _plain(name), {one: _plain(one) for one in sorted(known)}
+    cutoff = 0.65 if len(typed) < 5 else 0.7  # of three letters, two that are swapped leave two
+    alike = difflib.get_close_matches(typed, plain.values(), n=SHOWN, cutoff=cutoff)
+    found = [one for one in plain if len(typed) > 1 and typed == _initials(one)]
+    found += [one for like in alike for one in plain if plain[one] == like]
+    found += [one for one in plain if _has_word(*sorted((one, name), key=len))]
+    return list(dict.fromkeys(found))[:SHOWN]
 
 
-def _distance(name: str, other: str) -> float | None:
-    """How much two names differ, or None if they are not similar."""
-    words = _words(name), _words(other)
-    one, two = map("".join, words)
-    if not one or not two:
-        return None
-    if len(words[1]) > 1 and one == "".join(word[0] for word in words[1]):
-        return 1
-    apart = _edits(one, two)
-    if apart <= max(1, (len(one) + 1) // 3) and apart < len(two):
-        return apart
-    shorter, longer = sorted(words, key=lambda parts: len("".join(parts)))
-    tails = ["".join(longer[i:]) for i in range(len(longer))]
-    if len("".join(shorter)) >= 3 and any(tail.startswith("".join(shorter)) for tail in tails):
-        return len(one) + 1 - len(shorter) / len(longer)  # after names with a few different letters
-    return None
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]", "", name.lower())
 
 
-def _words(name: str) -> list[str]:
-    """`normal-noise` as normal, noise; `MlpPolicy` as mlp, policy; `CartPole-v1` has four."""
-    return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+|\d+", name)]
+def _initials(name: str) -> str:
+    return "".join(word[:1] for word in re.split(r"[-_.]", name.lower()))
 
 
-def _edits(one: str, two: str) -> int:
-    """How many letters to insert, delete, replace, or swap with the next, to make one the other."""
-    before, row = list[int](), list(range(len(two) + 1))
-    for i, letter in enumerate(one, 1):
-        earlier, before, row = before, row, [i]
-        for j, other in enumerate(two, 1):
-            edits = [before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != other)]
-            if i > 1 and j > 1 and (letter, one[i - 2]) == (two[j - 2], other):
-                edits.append(earlier[j - 2] + 1)
-            row.append(min(edits))
-    return row[-1]
+def _has_word(part: str, name: str) -> bool:
+    """Whether a word of a name begins with that part, which has three letters or more."""
+    begins = rf"(^|[\W_]){re.escape(part)}"
+    return len(part) >= 3 and re.search(begins, name, re.IGNORECASE) is not None

@@ -23,7 +23,6 @@ from rlk.protocols import State
 from rlk.registry.kernel import Kernel, default_kernel
 from rlk.running import access, checkpoint, saved_files
 from rlk.running.changed_parts import changed_acting
-from rlk.running.device import give_back_threads
 from rlk.running.made_agents import made_agents
 from rlk.running.restoring import bad_if_it_fails, part_of
 from rlk.running.run_folder import check_out, continues_in
@@ -95,8 +94,7 @@ def load(
         to_act: take a checkpoint as a model, and do without parts that only training needs
             (storages, noises, optimisers, …) and that are not installed here, or with the
             algorithm's own ones in their places. Where the environment is not there, its spaces
-            suffice. `differs` names them, and `learn` warns of them. Torch's threads stay as they
-            are, unless `n_threads` is given.
+            suffice. `differs` names them, and `learn` warns of them.
         changes: settings to change, of which `differs` names those of parts that a policy acts by,
             and functions, which no file can hold: `differs` names those that were not passed
             again, and `learn` warns of them. `out` is the folder
@@ -124,10 +122,7 @@ def load(
         plan, spec = _planned(saved, kernel, path, {**request, "env": env, "to_act": to_act})
     state = saved_files.read(path, kernel, best=best)
     state = checkpoint.as_model(state) if to_act else state
-    agent = _agent(plan, spec, state, path, changes)
-    if to_act and not changes.get("n_threads"):
-        give_back_threads(agent.run)
-    return agent
+    return _agent(plan, spec, state, path, changes)
 
 
 def from_state(

@@ -145,22 +145,12 @@ def _collects(plan: Plan, slot: str, part: Choice) -> Conflict | None:
 
 
 def _decorates(plan: Plan, slot: str, part: Choice) -> Conflict | None:
-    if slot != "decorator":
-        return None
-    if plan.algorithm.component.collects == "on-policy":
-        return Conflict(
-            f"{part.title} decorates a replay storage, but {plan.algorithm.title} is on-policy and "
-            "keeps none",
-            "--collects off-policy",
-        )
-    base = plan.storages[0]
-    kept = [stage for stage in part.component.stages if stage not in base.component.hands_over]
-    if not kept:
+    if slot != "decorator" or plan.algorithm.component.collects != "on-policy":
         return None
     return Conflict(
-        f"{part.title} ({part.by}) takes the stage {kept[0]!r} of sampling, which {base.title} "
-        "does not hand over",
-        "--kind storages",
+        f"{part.title} decorates a replay storage, but {plan.algorithm.title} is on-policy and "
+        "keeps none",
+        "--collects off-policy",
     )
 
 

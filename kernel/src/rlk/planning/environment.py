@@ -185,7 +185,7 @@ class MakeEnv:
         own: OwnRewards | None = None
         for wrapper in wrappers:
             if own is None and isinstance(env, gym.Env) and may_change_returns(wrapper):
-                own = OwnRewards.of(env)
+                env = own = OwnRewards(env)
             env = _wrapped(env, wrapper, self.choice.name)
         return env if own is None or not isinstance(env, gym.Env) else OwnReturns(env, own)
 

@@ -16,7 +16,7 @@ from rlk.planning.select import JOINED
 from rlk.planning.spec import CALLER, RunSpec, plugin_key
 from rlk.registry.entry import Entry
 from rlk.registry.external import find_entry, is_place
-from rlk.registry.hooks import Hooks
+from rlk.registry.implementations import fault
 from rlk.registry.kinds import LISTS, SLOTS, is_group_slot
 from rlk.registry.registries import Registries
 from rlk.registry.registry import unknown
@@ -83,32 +83,30 @@ def _with_request(draft: Draft, spec: RunSpec) -> Draft:
 
 def _with_autostarted(draft: Draft, moments: tuple[str, ...]) -> Draft:
     """With the components that join by themselves, except broken ones."""
-    trial = Hooks()
     for entry in (entry for kind in LISTS for entry in draft.registries[kind]):
         if entry.name in draft.left_out:
             continue
         with contextlib.suppress(BrokenPlugin):  # `rlk plugins list` shows its cause
-            if _joins(entry, moments, trial):
+            if _joins(entry, moments):
                 draft = draft.with_plugins([entry.name], JOINED, Rank.DEFAULT)
     return draft
 
 
-def _joins(entry: Entry, moments: tuple[str, ...], trial: Hooks) -> bool:
+def _joins(entry: Entry, moments: tuple[str, ...]) -> bool:
     """Whether a component joins at one of these moments.
 
+    One whose hooks are at fault does not: building would refuse a run that never asked for it.
+
     Raises:
-        BrokenPlugin: if it would join, but cannot be imported or marks something that is not a
-            hook. Otherwise building would refuse a run that never asked for the component.
+        BrokenPlugin: if it would join, but cannot be imported.
     """
     component = entry.component()
     is_alias = component.name != entry.name
     if component.autostart not in moments or is_alias:
         return False
     factory = entry.load()
-    if entry.kind in ANSWERING and isinstance(factory, type):
-        trial.activate(factory, entry.name, entry.owner)
-        trial.deactivate(entry.name)
-    return True
+    answers = entry.kind in ANSWERING and isinstance(factory, type)
+    return not (answers and fault(factory))
 
 
 def _with_patches(draft: Draft, spec: RunSpec) -> Draft:

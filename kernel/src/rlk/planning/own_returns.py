@@ -1,15 +1,13 @@
 """The returns of an environment itself, whatever its wrappers make of the rewards.
 
 Monitors and collectors are outside of all wrappers of one environment. Where one of these may
-change rewards, `OwnRewards` adds up what is given to the first such wrapper, and a layer outside of
-all, `OwnReturns`, puts the sum into the last info of an episode, where
+change rewards, a layer inside of the first such wrapper, `OwnRewards`, adds up what it is given. A
+layer outside of all, `OwnReturns`, puts the sum into the last info of an episode, where
 `rlk.episode_ends.reported_return` finds it. What an environment reports there itself stays.
 """
 
 from __future__ import annotations
 
-import copy
-import functools
 import math
 from typing import Any
 
@@ -39,57 +37,36 @@ def may_change_returns(wrapper: Choice) -> bool:
     return not any(issubclass(made, one) and step is one.step for one in _PASS_REWARDS_ON)
 
 
-class OwnRewards:
+class OwnRewards(gym.Wrapper[Any, Any, Any, Any]):
     """Adds up the rewards that an environment gives to whoever steps it.
 
-    It takes the place of the environment's `step`, in the environment's own attributes. So the
-    wrapper outside holds the environment itself, and reads and sets its attributes. Copies of the
-    environment, by `copy.deepcopy` or pickled, add up for themselves. A shallow copy does not: it
-    steps the environment that it was copied from. A copy of the attributes alone (a snapshot, to
-    be put back later) has the same `step`.
+    All attributes of the environment can be read from it, private ones too. To set one from a
+    wrapper outside, use `set_wrapper_attr` or `unwrapped`.
     """
 
     def __init__(self, env: gym.Env[Any, Any]) -> None:
-        step: Any = env.step
-        if getattr(step, "__self__", None) is env:
-            # A pickled method would be looked up in the copy, whose `step` is this object's.
-            step = functools.partial(step.__func__, env)
-        self._env, self._step = env, step
-        self._is_stepping = False
-        self.begin()
-        vars(env)["step"] = self.step
+        super().__init__(env)
+        self._rlk_begin()
 
-    @classmethod
-    def of(cls, env: gym.Env[Any, Any]) -> OwnRewards:
-        """The one of this environment, which it has if it was passed to an earlier run."""
-        known = getattr(vars(env).get("step"), "__self__", None)
-        return known if isinstance(known, cls) else cls(env)
+    def __getattr__(self, name: str) -> Any:
+        if name == "env" or name.startswith("__"):  # asked for while a copy is made
+            raise AttributeError(name)
+        return getattr(self.env, name)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> OwnRewards:
-        if id(self._env) not in memo:  # only its attributes are copied
-            return self
-        copied = object.__new__(type(self))
-        vars(copied).update(copy.deepcopy(vars(self), memo))
-        return copied
+    def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
+        return self.env.set_wrapper_attr(name, value, force=force)
 
-    def begin(self) -> None:
+    def _rlk_begin(self) -> None:
         """Begin a new sum."""
-        self._sum: float | None = None
+        self._rlk_added: float | None = None
 
-    def sum(self) -> float | None:
-        """The sum since `begin`; None if there was no step, NaN if a reward was not one number."""
-        return self._sum
+    def _rlk_sum(self) -> float | None:
+        """The sum since it began; None if there was no step, NaN if a reward was not one number."""
+        return self._rlk_added
 
     def step(self, action: Any) -> Any:
-        """As the environment's; a step that it takes in a step of its own is part of that."""
-        if self._is_stepping:
-            return self._step(action)
-        self._is_stepping = True
-        try:
-            result: Any = self._step(action)
-        finally:
-            self._is_stepping = False
-        self._sum = (self._sum or 0.0) + _number(result)
+        result: Any = self.env.step(action)
+        self._rlk_added = (self._rlk_added or 0.0) + _number(result)
         return result
 
 
@@ -116,7 +93,7 @@ class OwnReturns(gym.Wrapper[Any, Any, Any, Any]):
     def __init__(self, env: gym.Env[Any, Any], rewards: OwnRewards) -> None:
         super().__init__(env)
         # Methods, because a saved state of the environment leaves these to a new environment.
-        self._rlk_begin, self._rlk_sum = rewards.begin, rewards.sum
+        self._rlk_begin, self._rlk_sum = rewards._rlk_begin, rewards._rlk_sum
         self._rlk_return, self._rlk_has_stepped = 0.0, False
         self._rlk_length, self._rlk_goes_on = 0, False
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlk.abilities import ChangesSpaces, offers
-from rlk.errors import PlanError, described
+from rlk.errors import BrokenPlugin, PlanError, described
 from rlk.planning.environment import EnvChoice, MakeEnv, vector_form, vector_of
-from rlk.planning.foreign_interface import refuse_foreign_interface
 
 if TYPE_CHECKING:
     from rlk.planning.choice import Choice
+    from rlk.registry.entry import Entry
     from rlk.registry.registries import Registries
 
 #: The members of an environment that rlk uses, whether it inherits from gymnasium.Env or not.
@@ -71,11 +71,36 @@ def _spaces_of(
             return _spaces_of_vector(vector, env, wrappers)
     made = _made(env, MakeEnv(env, tuple(wrappers)))
     try:
-        refuse_foreign_interface(env.name, made, registries.wrappers)
+        _refuse_foreign_interface(env.name, made, registries.wrappers)
         return _spaces_of_one(env.name, made)
     finally:
         if not env.is_finished and hasattr(made, "close"):
             _close(env.name, made)
+
+
+def _refuse_foreign_interface(name: str, env: Any, wrappers: Iterable[Entry]) -> None:
+    """PlanError for an environment that an installed wrapper would adapt, but none has.
+
+    Args:
+        name: of the environment, for the error.
+        env: the environment in the wrappers of a plan.
+        wrappers: all that are installed; broken ones are skipped.
+    """
+    for entry, adapts in _adapters(wrappers):
+        if adapts(env):
+            raise PlanError(
+                f"environment {name!r} has another interface than Gymnasium's, and {entry.title} "
+                f"adapts it ({entry.component().summary}). Use --plugin {entry.name}, in Python "
+                f"plugins=[{entry.name!r}]."
+            )
+
+
+def _adapters(wrappers: Iterable[Entry]) -> Iterator[tuple[Entry, Callable[[Any], bool]]]:
+    """The wrappers that adapt environments, each with what tells whether it adapts one."""
+    for entry in wrappers:
+        with contextlib.suppress(BrokenPlugin):
+            if (adapts := entry.component().adapts) is not None:
+                yield entry, adapts
 
 
 def _close(name: str, made: Any) -> None:

@@ -23,16 +23,19 @@ from rlk.planning.environment import EnvChoice, choose_environment
 from rlk.planning.forwarding import with_forwarded
 from rlk.planning.gather import gather
 from rlk.planning.layers import Rank
-from rlk.planning.misplaced_settings import refuse_misplaced_settings, refuse_settings_of_others
 from rlk.planning.plan import Plan
 from rlk.planning.probe import in_vector_wrappers, probe
 from rlk.planning.recipes import expanded
+from rlk.planning.refused_settings import (
+    refuse_misplaced_settings,
+    refuse_settings_of_others,
+    without_effect,
+)
 from rlk.planning.remarks import remarks
 from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
 from rlk.planning.select import distribution_of_any_space, filling, is_left_out, select
 from rlk.planning.spec import ENV_PREFIX, RunSpec, with_key
 from rlk.planning.stable_baselines_words import refuse_stable_baselines_words
-from rlk.planning.without_effect import without_effect
 from rlk.registry.kinds import LISTS, is_group_slot, option_of
 
 if TYPE_CHECKING:

@@ -3,8 +3,7 @@
 Importing `importlib.metadata` and parsing the metadata of 150 distributions with it takes 60 ms,
 which is half of the time that `rlk --help` may take. This module therefore reads the folders on
 `sys.path` directly: `entry_points.txt` of every distribution, and the name and version of those
-that have an entry point of rlk's. It uses `importlib.metadata` only for other places of
-distributions: archives, and finders that a program has put into `sys.meta_path`.
+that have an entry point of rlk's.
 """
 
 from __future__ import annotations
@@ -12,19 +11,14 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from importlib.metadata import Distribution
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 #: The prefix of rlk's entry-point groups.
 PREFIX = "rlk."
 #: The endings of folders of metadata (the last stands within an egg), and the file in each that has
 #: the name and the version.
 FOLDERS = {".dist-info": "METADATA", ".egg-info": "PKG-INFO", "egg-info": "PKG-INFO"}
-#: Finders whose distributions lie in the folders of `sys.path`.
-KNOWN_FINDERS = ("PathFinder", "MetadataPathFinder")
 
 
 class Point(NamedTuple):
@@ -53,18 +47,12 @@ def entry_points() -> Iterator[Point]:
     for place in sys.path:
         try:
             names = sorted(os.listdir(place or "."))
-        except NotADirectoryError:
-            yield from _of_archive(place)
-        except OSError:  # `sys.path` may name places that do not exist or cannot be read
+        except OSError:  # `sys.path` may name places that do not exist, or are no folders
             continue
-        else:
-            for name in names:
-                metadata = FOLDERS.get("".join(name.lower().rpartition(".")[1:]))
-                if metadata is not None:
-                    yield from _of_folder(os.path.join(place, name), metadata)
-    for finder in sys.meta_path:
-        if getattr(finder, "__name__", "") not in KNOWN_FINDERS:
-            yield from _of_finder(finder)
+        for name in names:
+            metadata = FOLDERS.get("".join(name.lower().rpartition(".")[1:]))
+            if metadata is not None:
+                yield from _of_folder(os.path.join(place, name), metadata)
 
 
 def _of_folder(folder: str, metadata: str) -> Iterator[Point]:
@@ -72,31 +60,6 @@ def _of_folder(folder: str, metadata: str) -> Iterator[Point]:
     text = _read(os.path.join(folder, "entry_points.txt"))
     if f"[{PREFIX}" in text:
         yield from _points(text, _read(os.path.join(folder, metadata)))
-
-
-def _of_archive(place: str) -> Iterator[Point]:
-    """The entry points of an archive on `sys.path`."""
-    from importlib.metadata import distributions
-
-    yield from _of_distributions(distributions(path=[place]))
-
-
-def _of_finder(finder: object) -> Iterator[Point]:
-    """The entry points that a finder of `sys.meta_path` knows, if it knows distributions."""
-    find = getattr(finder, "find_distributions", None)
-    if find is None:
-        return
-    from importlib.metadata import DistributionFinder
-
-    yield from _of_distributions(find(DistributionFinder.Context()))
-
-
-def _of_distributions(distributions: Iterable[Distribution]) -> Iterator[Point]:
-    for dist in distributions:
-        text = dist.read_text("entry_points.txt") or ""
-        if f"[{PREFIX}" in text:
-            metadata = dist.read_text("METADATA") or dist.read_text("PKG-INFO") or ""
-            yield from _points(text, metadata)
 
 
 def _points(text: str, metadata: str) -> Iterator[Point]:

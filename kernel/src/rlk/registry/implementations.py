@@ -8,7 +8,7 @@ import types
 import weakref
 from typing import Any
 
-from rlk.errors import nearest
+from rlk.errors import UnknownName, nearest
 from rlk.hookspecs import Specs
 
 #: The name of every hook.
@@ -34,7 +34,7 @@ def fault(plugin: object) -> str | None:
     problem = why_not_called(plugin)
     if problem:
         return f"would have no effect: {problem}"
-    problem = wrong_signature(plugin)
+    problem = _unknown_hook(plugin) or wrong_signature(plugin)
     if problem:
         return f"is broken: {problem}"
     if not isinstance(plugin, (type, types.ModuleType)):
@@ -71,6 +71,14 @@ def why_not_called(plugin: object) -> str | None:
         made = f"rlk.Component(name='mine', kind='wrappers', factory={name})"
         return f"{reason}. A function that makes a component, such as a wrapper, says so: {made}"
     return f"{reason}. {SEE}"
+
+
+def _unknown_hook(plugin: object) -> str | None:
+    """That a function with the mark has the name of no hook, with the nearest one, or None."""
+    for name, function in _functions(plugin).items():
+        if hasattr(function, MARK) and name not in HOOKS:
+            return str(UnknownName("hook", name, HOOKS, SEE))
+    return None
 
 
 def wrong_signature(plugin: object) -> str | None:

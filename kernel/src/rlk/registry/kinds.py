@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from rlk.errors import nearest
+
 #: Slots of a run, which hold one component each, except those in `STACKED`: the option that fills
 #: the slot, and the kind of its component.
 SLOTS = {
@@ -82,7 +84,5 @@ def singular(kind: str) -> str:
 
 def misspelt(kind: str) -> str | None:
     """The kernel's kind that was probably meant, or None: plugins may have kinds of their own."""
-    import difflib  # not at the top: only an unknown kind needs it
-
-    near = difflib.get_close_matches(kind, () if kind in KINDS else KINDS, n=1, cutoff=0.7)
+    near = () if kind in KINDS else nearest(kind, KINDS)
     return near[0] if near else None

@@ -12,7 +12,6 @@ from rlk.component import Component, check_name
 from rlk.errors import SHOWN, BrokenPlugin, PlanError, UnknownName, nearest
 from rlk.registry.entry import Entry
 from rlk.registry.kinds import singular, why_unusable
-from rlk.registry.redefinition import redefines
 
 #: The owner of components that a program has registered itself.
 BY_HAND = "this program"
@@ -245,3 +244,21 @@ def _advice(source: Any, name: str) -> str:
     from rlk.abilities import AdvisesOnNames, offers  # as above
 
     return source.advice(name) if offers(source, AdvisesOnNames) else ""
+
+
+def redefines(new: Any, old: Any) -> bool:
+    """Whether both are the same, or have the same place in the source of the program.
+
+    A cell of a notebook that runs again, and a module that is reloaded, define everything anew.
+    Lambdas, partials and what a function makes have none: several different ones may be called
+    alike, and each redefines only itself.
+    """
+    return new is old or (_place(new) is not None and _place(new) == _place(old))
+
+
+def _place(made: Any) -> str | None:
+    """`module:Class`, which may also stand for the object itself, as in `Component.factory`."""
+    if isinstance(made, str):
+        return made
+    name = getattr(made, "__qualname__", "<")
+    return None if "<" in name else f"{made.__module__}:{name}"

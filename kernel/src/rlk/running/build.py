@@ -12,7 +12,7 @@ from rlk.one_process import OneProcess
 from rlk.optimise import Optimiser
 from rlk.protocols import Stateful
 from rlk.registry.answers import check_given
-from rlk.running.device import choose_device, keep_memory, set_threads
+from rlk.running.device import choose_device, keep_memory
 from rlk.running.folder_owner import OwnedFolder
 from rlk.running.listeners import look_up_listeners
 from rlk.running.plan_file import keep_plan
@@ -69,7 +69,6 @@ def _assemble(run: Run, saved: Mapping[str, Any] | None, out: OwnedFolder | None
     run.distribution = plan.distribution and plan.distribution.make(plan.action_space)
     run.optimise = Optimiser(run.communicator)
     make_policy(run, saved)
-    set_threads(run, plan, run.parameters.flat)
     keep_memory()
     run.algorithm = plan.algorithm.called(plan.algorithm.load(), plan.algorithm.config, run)
     run.actors = _training_actors(run)

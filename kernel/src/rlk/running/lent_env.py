@@ -2,19 +2,16 @@
 
 Training continues from the observation that its collector saw last. If a program resets or steps
 the same environment, that observation is wrong, so the next collection begins with a reset. The
-environment from `Agent.get_env` reports its use itself. A program still holds an environment that
-it passed for training: there, what it holds before and after is compared.
+environment from `Agent.get_env` reports its use itself. What a program does with an environment
+that it passed as an object is not seen: there, every call of `learn` that counts from 0 begins with
+a reset, and one that counts on continues.
 """
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rlk.running.access import check_environment, check_free, check_own
-from rlk.running.environment_states import environment_states
-from rlk.running.fingerprint import fingerprint
 from rlk.vector_wrapper import TransparentVector
 
 if TYPE_CHECKING:
@@ -99,46 +96,3 @@ def lent(run: Run, before: LentEnv | None) -> LentEnv:
     """
     check_own(run, "get_env")
     return LentEnv(run) if before is None or before.env is not run.env else before
-
-
-class PassedEnvWatch:
-    """Whether an environment that was passed to train in is where training left it.
-
-    A summary of what it holds, from the end of a call of `learn`, is compared with one from the
-    start of the next. Of environments elsewhere, such as in workers, it is a summary of their
-    states. If there is none, every call starts new episodes. An environment that the run made
-    itself can only be reached through `LentEnv`, so nothing is compared.
-    """
-
-    def __init__(self, run: Run) -> None:
-        self._run = run
-        self._left: bytes | None = None
-
-    @contextlib.contextmanager
-    def compared(self) -> Iterator[None]:
-        """Compare the environments before training within this context; note them after it."""
-        self.check()
-        yield
-        self.remember()
-
-    def remember(self) -> None:
-        """Note what the environments hold now."""
-        if self._is_passed():
-            self._left = self._held()
-
-    def check(self) -> None:
-        """Make the collector forget its last observation if they hold something else now."""
-        left, self._left = self._left, None
-        if not self._is_passed():
-            return
-        if left is None or left != self._held():
-            self._run.collector.forget()
-
-    def _held(self) -> bytes | None:
-        """The summary of what the environments hold; None if that cannot be found out."""
-        here = getattr(self._run.env, "envs", None)
-        held = environment_states(self._run.env) if here is None else here
-        return None if held is None else fingerprint(held)
-
-    def _is_passed(self) -> bool:
-        return self._run.plan.env.is_finished

@@ -14,7 +14,7 @@ import torch
 from rlk.abilities import Filterable, offers
 from rlk.errors import BadFile, PlanError
 from rlk.registry.answers import check_given
-from rlk.running.device import one_thread
+from rlk.running.device import on_threads
 from rlk.running.modes import Modes
 from rlk.settings import unstructure
 
@@ -42,7 +42,7 @@ def make_policy(run: Run, saved: Mapping[str, Any] | None) -> None:
     check_given(algorithm.title, "heads", heads)
     if saved is not None and _squares(unstructure(plan.policy.config)) > _LARGE:
         _check_size(run, heads, saved)
-    with run.streams.globally("init"), one_thread():
+    with run.streams.globally("init"), on_threads(1):
         builder = plan.policy.make()
         policy = hooks.only("rlk_make_policy", run=run, heads=heads)
         if policy is None:

@@ -17,13 +17,11 @@ from rlk.optimise import Group, Optimiser
 from rlk.records import Batch, Step, Update
 from rlk.registry.answers import check_given
 from rlk.running.clock import Clock, Scheduled
-from rlk.running.device import give_back_threads, set_threads
 from rlk.running.failed_writes import FailedWrites
 from rlk.running.folder_owner import OwnedFolder
 from rlk.running.listeners import call_all
 from rlk.running.metrics import Metrics
 from rlk.running.rows import numbers_of, shortest
-from rlk.running.run_line import run_line
 from rlk.running.schedules import Schedules
 
 if TYPE_CHECKING:
@@ -102,7 +100,9 @@ class Run:
         self._folder: OwnedFolder | None = None
 
     def __repr__(self) -> str:
-        return f"<Run: {run_line(self.plan, self.timesteps, closed=self.closed)}>"
+        folder = f", in {self.plan.out}" if self.plan.out else ""
+        closed = ", closed" if self.closed else ""
+        return f"<Run: {self.plan.title}, {self.timesteps:,} timesteps{folder}{closed}>"
 
     @property
     def timesteps(self) -> int:
@@ -227,7 +227,6 @@ class Run:
 
     def begin(self, total_timesteps: int) -> None:
         """Begin a call of `learn` that ends at this timestep."""
-        set_threads(self, self.plan, self.parameters.flat)  # another run may have set its own
         self.clock.total_timesteps = total_timesteps
         self.stop_asked, self.hurries = None, False
         self.failed_writes.clear()
@@ -290,7 +289,6 @@ class Run:
             return
         self.closed = True
         with contextlib.ExitStack() as stack:  # which closes in reverse
-            stack.callback(give_back_threads, self)
             if self._folder is not None:
                 stack.callback(self._folder.release)
             if hasattr(self, "env"):

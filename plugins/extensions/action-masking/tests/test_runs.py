@@ -12,6 +12,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 import rlk
 from rlk.errors import PlanError
 from rlk.running import checkpoint
+from rlk.running.device import threads_of
 from rlk_action_masking import ActionMasks
 from rlk_evaluate.evaluate import evaluate_agent
 from rlk_testing.contract import one_thread, same
@@ -100,7 +101,7 @@ def test_images_beside_a_mask_are_images_still(rlk_one_thread):
     torch.set_num_threads(2)
     with agent(n_threads=None, **{"env.observation": "Image"}) as one:
         assert any("observations are images" in note for note in one.plan.notes)
-        assert torch.get_num_threads() == 2  # a network that sees no images gets one
+        assert threads_of(one.run) == 2  # a network that sees no images gets one
 
 
 def test_a_policy_for_other_observations_is_refused_by_what_it_would_see():

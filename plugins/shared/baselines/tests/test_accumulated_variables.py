@@ -115,11 +115,11 @@ def seen_in_second_call(model: Any, *names: str) -> list[list[Any]]:
         seen.append([np.array(variables[name]).tolist() for name in names])
         return True
 
-    model.learn(8).learn(8, callback=callback)
+    model.learn(8).learn(8, callback=callback, reset_num_timesteps=False)
     return seen
 
 
-def test_a_further_call_begins_in_the_middle_of_an_episode() -> None:
+def test_a_call_that_counts_on_begins_in_the_middle_of_an_episode() -> None:
     wrapped = VecNormalize(DummyVecEnv([Ten]), norm_reward=False)
     for env in (Ten(), wrapped):
         off_policy = DQN("MlpPolicy", env, learning_starts=100)

@@ -165,10 +165,10 @@ def test_means_over_episodes_start_anew_with_timesteps(counting: Any) -> None:
     model.set_logger(Logger(None, [kept]))
     model.learn(8)
     assert len(model.ep_info_buffer) == 2
-    model.learn(8)  # continues the episode
-    assert len(model.ep_info_buffer) == 3
-    model.learn(8, reset_num_timesteps=False)
-    assert len(model.ep_info_buffer) == 6
+    model.learn(8)
+    assert len(model.ep_info_buffer) == 2
+    model.learn(8, reset_num_timesteps=False)  # continues the episode
+    assert len(model.ep_info_buffer) == 5
 
 
 def test_a_program_may_empty_and_replace_the_buffer_of_episodes(counting: Any) -> None:
@@ -211,4 +211,4 @@ def test_episodes_in_rows_continue_with_timesteps(counting: Any) -> None:
     model, kept = small(counting), Rows()  # its episodes have three steps
     model.set_logger(Logger(None, [kept]))
     model.learn(16).learn(16, reset_num_timesteps=False).learn(16)
-    assert [row["time/episodes"] for row in kept.rows] == [2, 5, 8, 10, 3, 6]
+    assert [row["time/episodes"] for row in kept.rows] == [2, 5, 8, 10, 2, 5]

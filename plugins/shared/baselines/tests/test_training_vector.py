@@ -108,13 +108,11 @@ def test_a_list_of_values_has_one_for_each_environment(counting: Any) -> None:
 
 
 @pytest.mark.parametrize("wrap", [Plain, lambda vector: vector])
-@pytest.mark.parametrize("by_hand", [False, True])
-def test_an_episode_goes_on_in_the_next_call_of_learn_unless_the_program_has_stepped(
-    counting: Any, wrap: Any, by_hand: bool
+@pytest.mark.parametrize("counts_on", [False, True])
+def test_an_episode_goes_on_in_a_call_of_learn_that_counts_on(
+    counting: Any, wrap: Any, counts_on: bool
 ) -> None:
     vector = wrap(DummyVecEnv([lambda: counting(20)]))
     model = A2C("MlpPolicy", vector, n_steps=3).learn(3)
-    if by_hand:
-        vector.step([0])
-    model.learn(3)
-    assert vector.get_attr("steps") == [3 if by_hand else 6]
+    model.learn(3, reset_num_timesteps=not counts_on)
+    assert vector.get_attr("steps") == [6 if counts_on else 3]

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import copy
-
 import gymnasium as gym
 import numpy as np
 import pytest
 
 from rlk.planning.environment import EnvChoice, MakeEnv
-from rlk.planning.own_returns import OwnRewards
 from rlk_vector_environments import how_made, making
 from rlk_vector_environments.env_state import Unsupported, capture, restore
 
@@ -70,30 +67,6 @@ def test_how_an_environment_was_made_is_noted_once():
     env.lives = 2
     how_made.note(env)
     assert how_made.of(env) is before
-
-
-def test_a_state_is_captured_of_an_environment_whose_rewards_only_a_later_run_adds_up():
-    env, twin = made(lives=3), made(lives=3)  # noted, as in a first run
-    OwnRewards.of(env), OwnRewards.of(twin)
-    env.lives, step = 2, vars(twin)["step"]
-    restore(twin, capture(env))
-    assert twin.lives == 2 and vars(twin)["step"] == step
-
-
-@pytest.mark.parametrize("copied", [dict, copy.deepcopy])
-def test_a_state_of_its_own_that_is_all_attributes_leaves_the_sum_of_rewards_out(copied):
-    class HandsAttributesOut(Holds):
-        def get_state(self):
-            return copied(vars(self))
-
-        def set_state(self, state):
-            vars(self).update(state)
-
-    env, twin = HandsAttributesOut(lives=2), HandsAttributesOut(lives=3)
-    OwnRewards.of(env), OwnRewards.of(twin)
-    step = vars(twin)["step"]
-    restore(twin, capture(env))
-    assert twin.lives == 2 and vars(twin)["step"] == step
 
 
 def test_a_forged_setting_chooses_no_text_even_where_all_settings_are_the_same():

@@ -62,8 +62,7 @@ def load_to_act(path: Path, *, plays: bool = False, **how: Any) -> Agent:
     if plays and agent.plan.env.missing:
         agent.close()
         raise PlanError(agent.plan.env.missing)
-    run = agent.run
-    set_threads(run, run.plan, run.parameters.flat)  # the whole process is this command's
+    set_threads(agent.run)  # the whole process is this command's
     left_out = {one.removeprefix("no:") for one in how.get("plugins", ()) if leaves_out(one)}
     missing = [one for one in agent.differs if isinstance(one, MissingPlugin) and one.is_for_acting]
     again = [f"{one}. Pass it again: --plugin …" for one in missing if one.plugin not in left_out]

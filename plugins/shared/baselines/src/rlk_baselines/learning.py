@@ -122,7 +122,7 @@ class Watcher:
                     call.losses = self.rows.losses(call.writer, means)
                 if call.callback is not None:
                     self._latest = followers.enter_context(run.metrics.followed())
-                agent.learn(call.total_timesteps, reset_num_timesteps=False)
+                agent.learn(call.total_timesteps, reset_num_timesteps=call.reset_num_timesteps)
         except _CallbackFailed as failed:
             raise failed.error from None
         finally:

@@ -220,7 +220,7 @@ def one_thread() -> AbstractContextManager[None]:
     """Run torch on one thread inside: small networks are fastest so, and sums are reproducible."""
     from rlk.running import device  # not at the top: it imports torch
 
-    return device.one_thread()
+    return device.on_threads(1)
 
 
 @contextmanager

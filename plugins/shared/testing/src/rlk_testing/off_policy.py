@@ -218,7 +218,7 @@ class OffPolicyChecks(Contract):
         storage.feedback(batch, Update({}))
         check_batch(storage.sample(100), trajectory)
 
-    @applies(lambda suite: may_have(suite, "decorate") and hands_over_choosing(suite))
+    @applies(lambda suite: may_have(suite, "decorate"))
     def test_a_decorator_is_told_of_all_that_is_stored_whenever_it_joins(self) -> None:
         told: dict[str, list[int]] = {}
         for joins in ("before the first step", "later", "after its state was loaded"):
@@ -282,11 +282,6 @@ class Told:
 
     def load_state_dict(self, state: State) -> None:
         self.slots = list(state["slots"])
-
-
-def hands_over_choosing(suite: Contract) -> bool:
-    """Whether the storage lets a decorator choose what is sampled."""
-    return "choose" in suite.record().hands_over
 
 
 def check_batch(batch: Batch, trajectory: Trajectory, gamma: float = _GAMMA) -> None:

@@ -2,9 +2,7 @@
 
 A new environment remakes spaces, dtypes, code, and what draws pictures or writes logs, alone or in
 a container of nothing else. Of a space the random generator is saved, in `env_state`. What wrappers
-and `gymnasium.make` know an environment by (`left_out`) is neither saved nor compared, and neither
-is the `step` by which a run adds up rewards: an environment that was passed to an earlier run may
-have been noted (`how_made`) without it.
+and `gymnasium.make` know an environment by (`left_out`) is neither saved nor compared.
 """
 
 from __future__ import annotations
@@ -16,8 +14,6 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-
-from rlk.planning.own_returns import OwnRewards
 
 _LEFT_OUT = ("spec", "_cached_spec", "metadata", "_metadata", "_saved_kwargs", "render_mode")
 _CODE = (type, types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.ModuleType)
@@ -52,16 +48,7 @@ def remade(layer: object) -> dict[str, Any]:
 
 def _named(layer: object) -> Iterator[tuple[str, Any]]:
     others = left_out(layer)
-    return (
-        (key, value)
-        for key, value in vars(layer).items()
-        if key not in others and not adds_up_rewards(value)
-    )
-
-
-def adds_up_rewards(value: Any) -> bool:
-    """Whether it is the `step` by which a run adds up the rewards of an environment."""
-    return isinstance(value, types.MethodType) and isinstance(value.__self__, OwnRewards)
+    return ((key, value) for key, value in vars(layer).items() if key not in others)
 
 
 def is_remade(value: Any, level: int = 0) -> bool:

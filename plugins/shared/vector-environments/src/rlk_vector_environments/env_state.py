@@ -128,16 +128,8 @@ def _captured(layer: Any, seen: Seen) -> dict[str, Any]:
         },
     }
     if own:
-        saved["own"] = encode(_own_state(layer), f"{name}.get_state()", seen, enums)
+        saved["own"] = encode(layer.get_state(), f"{name}.get_state()", seen, enums)
     return saved
-
-
-def _own_state(layer: Any) -> Any:
-    """The result of `get_state`, which may be all attributes of the layer."""
-    own = layer.get_state()
-    if type(own) is not dict:
-        return own
-    return {key: value for key, value in own.items() if not attributes.adds_up_rewards(value)}
 
 
 def _unchanged(layer: object, kept: dict[str, Any], note: how_made.Made) -> list[str]:

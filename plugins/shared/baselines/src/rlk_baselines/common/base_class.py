@@ -17,6 +17,7 @@ from rlk.planning.run_settings import checked_seed
 from rlk.protocols import State
 from rlk.records import Array
 from rlk.running import checkpoint
+from rlk.running.device import on_threads, threads_of
 from rlk_baselines import model_files
 from rlk_baselines.accumulated_variables import AccumulatedVariables
 from rlk_baselines.attribute_changes import rebuilt
@@ -196,9 +197,10 @@ class BaseRLModel(Constructed):
         """
         if self.verbose > 0:
             print("Pretraining with Behavior Cloning...")
-        with refused():
+        agent = self.agent
+        with refused(), on_threads(threads_of(agent.run)):
             pretrain(
-                self.agent,
+                agent,
                 dataset,
                 n_epochs,
                 learning_rate,

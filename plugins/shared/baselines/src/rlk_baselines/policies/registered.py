@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rlk.registry.kernel import default_kernel
-from rlk.registry.redefinition import redefines
+from rlk.registry.registry import redefines
 
 _registered: dict[str, Any] = {}
 

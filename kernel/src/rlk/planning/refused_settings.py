@@ -1,18 +1,22 @@
-"""Settings of components that are not in the run: they are refused, not ignored."""
+"""Settings that would change nothing in a run: they are refused, not ignored."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+import attrs
 
 from rlk import settings
 from rlk.errors import PlanError, UnknownName, nearest
 from rlk.planning.choice import Choice
 from rlk.planning.configure import SHARED
 from rlk.planning.draft import Draft
-from rlk.planning.how_to_add import how_to_add
+from rlk.planning.forwarding import takers
 from rlk.planning.layers import Rank, Setting, SettingLayers
-from rlk.registry.kinds import SLOTS
+from rlk.planning.plan import Plan
+from rlk.registry.kinds import SLOTS, STACKED, option_of, singular, slot_of
+from rlk.registry.registries import Registries
 
 
 def refuse_settings_of_others(layers: SettingLayers, chosen: Iterable[Choice]) -> None:
@@ -57,6 +61,12 @@ def refuse_misplaced_settings(draft: Draft, parts: Mapping[str, Sequence[Choice]
             _refuse_untaken(owner, own, parts[owner])
 
 
+def without_effect(plan: Plan, draft: Draft) -> Iterator[str]:
+    """Everything in a plan that would have no effect, as messages."""
+    yield from _unused_distribution(plan)
+    yield from _settings_of_absent_plugins(plan, draft)
+
+
 def _may_be_absent(owner: str, setting: Setting, draft: Draft) -> bool:
     """Whether the component of a setting may be missing from the run."""
     of_the_algorithm = setting.rank == Rank.ALGORITHM
@@ -88,7 +98,7 @@ def _absent(
     if owner in draft.left_out:
         return PlanError(f"{owner!r} was left out by no:{owner}. {about} Leave out one of them.")
     if owner in draft.registries:
-        typed = how_to_add(owner, draft.layers, draft.registries)
+        typed = _option_for(owner, draft.layers, draft.registries)
         return PlanError(f"{owner!r} is not in this run. {about} Add {typed}")
     return UnknownName("component in this run", owner, in_run, about)
 
@@ -106,3 +116,68 @@ def _distributions(layers: SettingLayers) -> set[str]:
     wanted: Any = layers.find("distribution").value
     names = wanted.values() if isinstance(wanted, Mapping) else [wanted]
     return {str(name) for name in names if name is not None}
+
+
+def _unused_distribution(plan: Plan) -> Iterator[str]:
+    """A distribution for an algorithm without a default one: it does not use a distribution."""
+    algorithm, chosen = plan.algorithm, plan.distribution
+    if chosen is not None and "distribution" not in algorithm.component.defaults:
+        yield (
+            f"{chosen.title} would have no effect: {algorithm.title} draws its actions from no "
+            "distribution. Leave it out."
+        )
+
+
+def _settings_of_absent_plugins(plan: Plan, draft: Draft) -> Iterator[str]:
+    """A user's settings of the algorithm that are forwarded to plugins not in the run."""
+    component = plan.algorithm.component
+    in_run = [choice for _, choice in plan.choices()]
+    config: Any = component.config
+    for key in component.forwards:
+        targets = [target for own, target in component.forwarded() if own == key]
+        if key in component.activates or any(takers(target, in_run) for target in targets):
+            continue
+        setting, default = draft.layers.find(key), attrs.fields_dict(config)[key].default
+        # A file has every setting of the run that it was saved from, not only those asked for.
+        if setting.rank == Rank.USER and setting.value != default:
+            asked = f"{plan.algorithm.title}: {key}={setting.value!r}"
+            yield f"{asked} {_no_taker(targets[0], plan, draft)}, or leave {key} out."
+
+
+def _no_taker(target: str, plan: Plan, draft: Draft) -> str:
+    """Why a forwarded setting would have no effect, and what to type so that it has one."""
+    owner, _, setting = target.partition(".")
+    if owner not in SLOTS:
+        why = f"is for {owner!r}, which is not in this run"
+        return f"{why}, and would have no effect. Use {_how_to_add(owner, plan, draft)}"
+    kind = singular(SLOTS[owner])
+    return (
+        f"is for a {kind} with the setting {setting!r}, which none of this run has, and would have "
+        f"no effect. Use another {kind}"
+    )
+
+
+def _how_to_add(plugin: str, plan: Plan, draft: Draft) -> str:
+    """What to type for a plugin: the algorithm's switch for it, if there is one."""
+    for key, activated in plan.algorithm.component.activates.items():
+        if activated == plugin:
+            return f"--set {key}=true"
+    return _option_for(plugin, draft.layers, draft.registries)
+
+
+def _option_for(name: str, layers: SettingLayers, registries: Registries) -> str:
+    """`--plugin NAME`, or `--slot NAME` if the user has given its slot to another one.
+
+    Args:
+        name: of an installed component.
+        layers: all settings.
+        registries: where it is found.
+    """
+    entry = registries.find(name)
+    slot = slot_of(entry.kind)
+    if not slot or slot in STACKED or entry.component().stages:
+        return f"--plugin {name}"
+    setting = layers.find(slot)
+    if not setting.is_demand:
+        return f"--plugin {name}"
+    return f"{option_of(slot)} {name} instead of {setting.value!r:.80}"
