@@ -104,17 +104,9 @@ def take_answers(
 class WorkerVecEnv(SameStepVecEnv):
     """A vector environment (`SameStepVecEnv`) whose environments are elsewhere.
 
-    If workers keep numbers of every info, `infos["kept"]` has them after every step, as `info.KEY`
-    -> float32 [N]; where an episode ended, those of its last step.
-
     Args:
         workers: they have made the environments, and are shut down with this object.
         wait: called as `take_answers` without its first argument, and takes its place.
-
-    Raises:
-        EnvironmentFailed: if the environments differ in their spaces; in a step, if one raises, or
-            lacks an info that is kept.
-        rlk.errors.PlanError: for a space that cannot be stored in arrays.
     """
 
     def __init__(self, workers: Workers, wait: Wait | None = None) -> None:
@@ -141,17 +133,6 @@ class WorkerVecEnv(SameStepVecEnv):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
-        """Start new episodes: observations [N, ...] and infos.
-
-        Args:
-            seed: an int seeds environment i with `seed + i`; a list has one seed for each; None
-                leaves the random generators unchanged, as later automatic resets do.
-            options: for the reset of every environment. `reset_mask`, bool [N], resets only those.
-
-        Raises:
-            EnvironmentFailed: if one raises an exception, its observation does not fit its space,
-                or a worker died.
-        """
         seeds, selected, options = arguments.resolve_reset(self.num_envs, seed, options)
         self._check_open()
         if self._waiting:
@@ -210,15 +191,12 @@ class WorkerVecEnv(SameStepVecEnv):
     # ---- reaching into the environments --------------------------------------------------------
 
     def call_at(self, indices: Indices, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """The same for the environments with these indices."""
         return self._collect(indices, lambda worker, chosen: ("call", name, chosen, args, kwargs))
 
     def get_attr(self, name: str, *, indices: Indices | None = None) -> tuple[Any, ...]:
-        """That attribute of every environment, or of those with these indices; never calls it."""
         return self._collect(indices, lambda worker, chosen: ("get_attr", name, chosen))
 
     def set_attr(self, name: str, values: Any, *, indices: Indices | None = None) -> None:
-        """Set an attribute: a list or tuple has one value for each; any other value is for all."""
         selected = arguments.resolve_indices(self.num_envs, indices)
         by_index = dict(zip(selected, arguments.spread(values, len(selected)), strict=True))
         self._ask(
@@ -226,20 +204,12 @@ class WorkerVecEnv(SameStepVecEnv):
         )
 
     def render(self) -> tuple[Any, ...]:
-        """The frame of every environment; `rlk_vector_environments.tiling.tile` joins them."""
         return self._collect(None, lambda worker, chosen: ("render",))
 
     def get_state(self) -> list[dict[str, Any] | None]:
-        """The state of every environment, or None if one of them cannot be captured."""
         return list(self._collect(None, lambda worker, chosen: ("get_state",)))
 
     def set_state(self, states: Sequence[dict[str, Any]]) -> None:
-        """Restore the states that `get_state` returned; the latest observation is not restored.
-
-        Raises:
-            Unsupported: (of rlk_vector_environments.env_state) for the state of another kind of
-                environment.
-        """
         given = arguments.spread(list(states), self.num_envs)
         self._ask(
             lambda worker, chosen: ("set_state", given[worker.start : worker.stop]),

@@ -21,20 +21,10 @@ class DummyVecEnv(SameStepVecEnv):
     """A vector environment (`SameStepVecEnv`) that is a loop over its environments.
 
     Args:
-        env_fns: functions without arguments, each of which returns a new environment.
         config: there are no settings; the kernel passes None.
-        info_keys: keys of numbers in infos that are kept: `infos["kept"]` has them after every
-            step, as `info.KEY` -> float32 [N]; where an episode ended, those of its last step. With
-            None, all infos are gathered instead, as Gymnasium does; where an episode ended, those
-            of the reset.
 
     Attributes:
         envs: the environments.
-
-    Raises:
-        EnvironmentFailed: if an environment cannot be made, or their spaces differ; in a step, if
-            an environment raises an exception, or an info lacks a kept key.
-        rlk.errors.PlanError: for a space that cannot be stored in arrays.
     """
 
     def __init__(
@@ -75,17 +65,6 @@ class DummyVecEnv(SameStepVecEnv):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
-        """Start new episodes: observations [N, ...] and infos.
-
-        Args:
-            seed: an int seeds environment i with `seed + i`; a list has one seed for each; None
-                leaves the random generators unchanged, as later automatic resets do.
-            options: for the reset of every environment. `reset_mask`, bool [N], resets only those.
-
-        Raises:
-            EnvironmentFailed: if one raises an exception, or its observation does not fit its
-                space.
-        """
         if self.closed:
             raise failures.closed()
         seeds, selected, options = arguments.resolve_reset(self.num_envs, seed, options)
@@ -104,7 +83,6 @@ class DummyVecEnv(SameStepVecEnv):
         self._pending = True
 
     def step_wait(self) -> Result:
-        """The result of the step that `step_async` began."""
         if not self._pending:
             raise gym.error.NoAsyncCallError("step_wait needs a step_async before it", "step")
         self._pending = False
@@ -128,40 +106,29 @@ class DummyVecEnv(SameStepVecEnv):
     # ---- reaching into the environments --------------------------------------------------------
 
     def call_at(self, indices: Indices, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """As `call`, for the environments with these indices."""
         self._check_ready()
         chosen = arguments.resolve_indices(self.num_envs, indices)
         return tuple(self._group.call(name, chosen, args, kwargs))
 
     def get_attr(self, name: str, *, indices: Indices | None = None) -> tuple[Any, ...]:
-        """That attribute of every environment, or of those with these indices; never calls it."""
         self._check_ready()
         return tuple(self._group.get_attr(name, arguments.resolve_indices(self.num_envs, indices)))
 
     def set_attr(self, name: str, values: Any, *, indices: Indices | None = None) -> None:
-        """Set an attribute: a list or tuple has one value for each; any other value is for all."""
         self._check_ready()
         chosen = arguments.resolve_indices(self.num_envs, indices)
         given = arguments.spread(values, len(chosen))
         self._group.set_attr(name, dict(zip(chosen, given, strict=True)))
 
     def render(self) -> tuple[Any, ...]:
-        """The frame of every environment; `rlk_vector_environments.tiling.tile` joins them."""
         self._check_ready()
         return tuple(self._group.render())
 
     def get_state(self) -> list[dict[str, Any] | None]:
-        """The state of every environment, or None if one of them cannot be captured."""
         self._check_ready()
         return self._group.get_state()
 
     def set_state(self, states: Sequence[dict[str, Any]]) -> None:
-        """Restore the states that `get_state` returned; the latest observation is not restored.
-
-        Raises:
-            Unsupported: (of rlk_vector_environments.env_state) for the state of another kind of
-                environment.
-        """
         self._check_ready()
         self._group.set_state(arguments.spread(list(states), self.num_envs))
 

@@ -21,24 +21,12 @@ from rlk_vector_environments.worker_vec_env import WorkerVecEnv
 
 
 class SubprocVecEnv(WorkerVecEnv):
-    """A Gymnasium vector environment with same-step restarts whose environments run in workers.
-
-    The results of `step` are overwritten by the step after the next one: see `SameStepVecEnv`.
+    """A vector environment (`SameStepVecEnv`) whose environments run in worker processes.
 
     Args:
-        env_fns: functions without arguments, each of which returns a new environment. They are
-            called in the workers, and may be closures, lambdas and functions of a notebook.
+        env_fns: called in the workers; may be closures, lambdas and functions of a notebook.
         settings: those of `SubprocessConfig`, as keyword arguments.
         config: the same settings as one record, instead.
-        info_keys: keys of numbers in infos that are kept: `infos["kept"]` has them after every
-            step, as `info.KEY` -> float32 [N]; where an episode ended, those of its last step. With
-            None, all infos are gathered instead, as Gymnasium does; where an episode ended, those
-            of the reset.
-
-    Raises:
-        EnvironmentFailed: if an environment cannot be made, or their spaces differ; in a step, if
-            an environment raises an exception, or an info lacks a kept key.
-        rlk.errors.PlanError: for a space that cannot be stored in arrays.
     """
 
     def __init__(

@@ -48,7 +48,7 @@ class WorkerPool:
         env_fns: one for each environment.
         n_workers: at most that many; they get contiguous shares whose sizes differ by at most one.
         start_method: fork, spawn or forkserver.
-        info_keys: see `SubprocVecEnv`.
+        info_keys: see `SameStepVecEnv`.
         timeout_seconds: how long an answer may take; None is no limit.
 
     Attributes:
