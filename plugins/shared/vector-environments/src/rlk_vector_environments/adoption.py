@@ -1,5 +1,8 @@
-"""Wraps vector environments that a program passes (Gymnasium's, EnvPool's) for rlk's loop.
+"""Makes vector environments of any restart mode restart episodes in the step that ends them.
 
+Gymnasium has three modes. rlk's loop needs SAME_STEP. With DISABLED, the user restarts episodes by
+a reset with a mask. With NEXT_STEP, the environment ignores the next action after an episode's end
+and returns the first observation instead, so this step is not a transition.
 N is the number of environments.
 """
 
@@ -19,13 +22,18 @@ from rlk_vector_environments.infos import ended as gather_ended
 from rlk_vector_environments.lists import FromLists, gives_lists
 
 AnyVector = VectorEnv[Any, Any, Any]
+#: restart(innermost environment, bool [N]: which) -> observation and infos of all.
+Restart = Callable[[Any, Any], tuple[Any, dict[str, Any]]]
 
 
-def adopt(env: AnyVector, *, info_keys: Sequence[str] = ()) -> AnyVector:
+def adopt(
+    env: AnyVector, *, info_keys: Sequence[str] = (), restart: Restart | None = None
+) -> AnyVector:
     """The environment, wrapped if necessary, so that finished episodes restart in the same step.
 
     Args:
         info_keys: keys of numbers in infos that `infos["kept"]` has.
+        restart: restarts episodes of an environment that takes no mask; None resets with a mask.
 
     Raises:
         PlanError: if it restarts episodes in the next step and this cannot be changed.
@@ -36,12 +44,12 @@ def adopt(env: AnyVector, *, info_keys: Sequence[str] = ()) -> AnyVector:
     if mode == AutoresetMode.SAME_STEP:
         return inner
     # Gymnasium's own cancel their next restart if they are reset with a mask; others may not.
-    if mode == AutoresetMode.DISABLED or type(env) in (SyncVectorEnv, AsyncVectorEnv):
-        return ResetWhereEnded(inner)
+    if mode == AutoresetMode.DISABLED or restart or type(env) in (SyncVectorEnv, AsyncVectorEnv):
+        return ResetWhereEnded(inner, restart)
     raise PlanError(
         f"vector environment {type(env).__name__} restarts episodes in the step after their "
         "end, so that this step has no transition. Make it with "
-        "autoreset_mode=AutoresetMode.SAME_STEP or DISABLED."
+        "autoreset_mode=AutoresetMode.SAME_STEP or DISABLED, or use --vec-env dummy."
     )
 
 
@@ -59,17 +67,11 @@ class ResetWhereEnded(TransparentVector):
 
     For environments that leave restarts to the caller, and for Gymnasium's own classes, which then
     have nothing left to restart in the next step.
-
-    Args:
-        restart: restart(innermost environment, bool [N]) -> observation and infos, for an
-            environment that takes no mask; None resets with a mask.
     """
 
     withheld = _HALVES
 
-    def __init__(
-        self, env: AnyVector, restart: Callable[[Any, Any], tuple[Any, Any]] | None = None
-    ) -> None:
+    def __init__(self, env: AnyVector, restart: Restart | None = None) -> None:
         super().__init__(env)
         self._restart = restart or (lambda _, ended: self.env.reset(options={"reset_mask": ended}))
         self.metadata = {**env.metadata, "autoreset_mode": AutoresetMode.SAME_STEP}
