@@ -16,7 +16,6 @@ from rlk.errors import EnvironmentFailed
 from rlk_subprocess import memory, whereabouts
 from rlk_subprocess.channel import CLOSE, STEPS
 from rlk_subprocess.launch import Launcher
-from rlk_subprocess.open_files import limit_is_named
 from rlk_subprocess.worker_handle import (
     PATIENCE_SECONDS,
     WorkerHandle,
@@ -101,14 +100,13 @@ class WorkerPool:
             raise
         return worker
 
-    @limit_is_named()
     def share_memory(
         self, n: int, observation_space: gym.Space[Any], action_space: gym.Space[Any]
     ) -> StepArrays:
         """Share the memory with all workers; returns the learner's view of it.
 
         Raises:
-            EnvironmentFailed: if the system does not provide that much, or so many open files.
+            EnvironmentFailed: if the system does not provide that much.
         """
         layout = memory.Layout(n, observation_space, action_space, self._info_keys)
         descriptor = memory.create(layout)
