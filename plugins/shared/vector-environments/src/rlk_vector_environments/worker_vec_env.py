@@ -6,7 +6,6 @@ workers' side. N is the number of environments.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
@@ -21,8 +20,6 @@ from rlk_vector_environments.same_step import Result, SameStepVecEnv
 from rlk_vector_environments.sent_failures import raise_failures
 from rlk_vector_environments.step_arrays import StepArrays
 from rlk_vector_environments.worker_side import ENDED, QUIET
-
-Wait = Callable[[list[Any], list[tuple[Any, Any]], int], None]
 
 
 class Worker(Protocol):
@@ -80,36 +77,14 @@ class Workers(Protocol):
         """Close the environments within this time; may be called again."""
 
 
-def take_answers(
-    workers: Workers, waiting: list[Any], answers: list[tuple[Any, Any]], turn: int
-) -> None:
-    """Take all answers of a step; it may be called again after Ctrl-C.
-
-    Args:
-        workers: of the vector environment.
-        waiting: those that have been asked, the last first; they are removed from it.
-        answers: gets their answers, apart from those that only report the step.
-        turn: the slot of the step.
-
-    Raises:
-        EnvironmentFailed: if a worker is lost.
-    """
-    while waiting:
-        answer = workers.answer(waiting[-1])
-        worker = waiting.pop()
-        if answer != QUIET:
-            answers.append((worker, answer))
-
-
 class WorkerVecEnv(SameStepVecEnv):
     """A vector environment (`SameStepVecEnv`) whose environments are elsewhere.
 
     Args:
         workers: they have made the environments, and are shut down with this object.
-        wait: called as `take_answers` without its first argument, and takes its place.
     """
 
-    def __init__(self, workers: Workers, wait: Wait | None = None) -> None:
+    def __init__(self, workers: Workers) -> None:
         self._workers = workers
         try:
             making.check_equal_spaces(workers.descriptions)
@@ -120,10 +95,9 @@ class WorkerVecEnv(SameStepVecEnv):
         except BaseException:
             workers.shutdown()
             raise
-        self._wait = functools.partial(take_answers, workers) if wait is None else wait
         self._turn = 0
         self._waiting: list[Any] = []
-        self._answers: list[tuple[Any, Any]] = []
+        self._answers: list[Any] = []
 
     # ---- stepping ------------------------------------------------------------------------------
 
@@ -164,7 +138,11 @@ class WorkerVecEnv(SameStepVecEnv):
         waiting, answers = self._waiting, self._answers
         if not waiting:
             raise gym.error.NoAsyncCallError("step_wait needs a step_async before it", "step")
-        self._wait(waiting, answers, self._turn)
+        while waiting:
+            answer = self._workers.answer(waiting[-1])
+            waiting.pop()
+            if answer != QUIET:
+                answers.append(answer)
         observation, reward, terminated, truncated, kept = self._arrays.slots[self._turn]
         self._turn ^= 1
         found: dict[str, Any] = {}
@@ -173,14 +151,12 @@ class WorkerVecEnv(SameStepVecEnv):
             found = self._gather(answers, terminated | truncated, kept)
         return rows.view(observation), reward, terminated, truncated, found
 
-    def _gather(
-        self, answers: list[tuple[Any, Any]], over: Array, kept: dict[str, Array]
-    ) -> dict[str, Any]:
+    def _gather(self, answers: list[Any], over: Array, kept: dict[str, Array]) -> dict[str, Any]:
         """The step's infos from the workers' answers; raises the exception of an environment."""
-        raise_failures([answer for _, answer in answers])
+        raise_failures(answers)
         last: dict[int, dict[str, Any]] = {}
         entries: list[tuple[int, dict[str, Any]]] = []
-        for _, answer in answers:
+        for answer in answers:
             if answer != ENDED:
                 last.update(answer[0])
                 entries.extend(answer[1])

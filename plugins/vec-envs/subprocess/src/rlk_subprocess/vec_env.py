@@ -13,7 +13,7 @@ import gymnasium as gym
 
 from rlk_subprocess.config import SubprocessConfig
 from rlk_subprocess.launch import usable_cores
-from rlk_subprocess.restarts import Restarts
+from rlk_subprocess.restarts import RestartingPool
 from rlk_subprocess.worker_pool import WorkerPool
 from rlk_vector_environments import arguments
 from rlk_vector_environments.arguments import Indices
@@ -42,7 +42,8 @@ class SubprocVecEnv(WorkerVecEnv):
             raise ValueError(f"give {', '.join(settings)}, or a config that holds them; not both.")
         config = config or SubprocessConfig(**settings)
         keys = None if info_keys is None else tuple(info_keys)
-        self._pool = WorkerPool(
+        kind = RestartingPool if config.restart_workers else WorkerPool
+        self._pool = kind(
             env_fns,
             min(config.n_workers or usable_cores(), len(env_fns)),
             config.start_method or "forkserver",
@@ -51,9 +52,7 @@ class SubprocVecEnv(WorkerVecEnv):
         )
         #: Ends the workers when this object is collected or the interpreter exits.
         weakref.finalize(self, self._pool.shutdown, 1.0)
-        self._restarts = Restarts(self._pool) if config.restart_workers else None
-        wait = None if self._restarts is None else self._restarts.wait
-        super().__init__(self._pool, wait)
+        super().__init__(self._pool)
 
     @property
     def pids(self) -> tuple[int, ...]:
@@ -64,16 +63,16 @@ class SubprocVecEnv(WorkerVecEnv):
         """As `WorkerVecEnv.set_attr`; a worker that is restarted gets the values again."""
         selected = arguments.resolve_indices(self.num_envs, indices)
         super().set_attr(name, values, indices=selected)
-        if self._restarts is not None:
+        if isinstance(self._pool, RestartingPool):
             given = arguments.spread(values, len(selected))
-            self._restarts.remember(name, dict(zip(selected, given, strict=True)))
+            self._pool.remember(name, dict(zip(selected, given, strict=True)))
 
     def set_state(self, states: Sequence[dict[str, Any]]) -> None:
         """As `WorkerVecEnv.set_state`; the seeds of workers that are restarted follow from it."""
         super().set_state(states)
-        if self._restarts is not None:
-            self._restarts.follow(states)
+        if isinstance(self._pool, RestartingPool):
+            self._pool.follow(states)
 
     def metrics(self) -> Mapping[str, float]:
         """With `restart_workers`, the number of restarted workers; else nothing."""
-        return {} if self._restarts is None else self._restarts.metrics()
+        return self._pool.metrics() if isinstance(self._pool, RestartingPool) else {}

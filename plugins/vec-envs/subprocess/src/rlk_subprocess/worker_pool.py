@@ -24,7 +24,7 @@ from rlk_subprocess.worker_handle import (
     hanging,
 )
 from rlk_vector_environments import sent_code
-from rlk_vector_environments.making import Description, check_equal_spaces
+from rlk_vector_environments.making import Description
 from rlk_vector_environments.sent_failures import raise_failures
 from rlk_vector_environments.step_arrays import StepArrays, shares
 from rlk_vector_environments.worker_side import pickled_makers
@@ -125,29 +125,6 @@ class WorkerPool:
         socket.send_fds(worker.channel.socket, [b"@"], [descriptor])
         self.ask(worker, tuple(layout))
 
-    def replace(self, lost: WorkerHandle) -> WorkerHandle:
-        """Start a worker for the environments of one that has ended; they have to be reset.
-
-        Raises:
-            EnvironmentFailed: if they cannot be made again, or their spaces differ now.
-        """
-        place = next(i for i, one in enumerate(self.workers) if one.start == lost.start)
-        for one in {lost, self.workers[place]}:  # Ctrl-C may have come after an earlier call
-            one.kill()
-        worker = self._start(lost.start, lost.stop)
-        try:
-            made = self.receive(worker, alone=True)
-            raise_failures([made])
-            check_equal_spaces(made, lost.start, self.descriptions[0])
-            self._send_memory(worker)
-            self.receive(worker, alone=True)
-        except BaseException:
-            worker.kill()
-            raise
-        worker.is_ready = worker.is_fresh = True
-        self.workers[place] = worker
-        return worker
-
     # ---- commands and answers ------------------------------------------------------------------
 
     def ask(self, worker: WorkerHandle, command: Any) -> None:
@@ -191,8 +168,7 @@ class WorkerPool:
         """The answer of a worker.
 
         Args:
-            alone: the worker takes the place of another one, and is not looked for among the rest,
-                of which more may have died.
+            alone: only this worker is looked at; more of the others may have died.
 
         Raises:
             WorkerLost: if this worker (or without `alone`, another one) has died, or this one takes
