@@ -107,7 +107,7 @@ class SameStepVecEnv(VectorEnv[Any, Any, Array]):
 
     @abstractmethod
     def render(self) -> tuple[Any, ...]:
-        """The frame of every environment; `rlk_vector_environments.tiling.tile` joins them."""
+        """The frame of every environment; `rlk_films.tiled` joins them."""
 
     def get_images(self) -> list[Any]:
         """The frames as a list, as in Stable Baselines."""
