@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rlk_running_statistics import Fresh, FreshNumbers, Moments
+from rlk_running_statistics import Fresh, Moments
 
 
 def moments(mean: float, var: float, count: float) -> Moments:
@@ -71,19 +71,3 @@ def test_state_continues_bit_for_bit() -> None:
     two.add(more)
     for a, b in zip(one.moments(), two.moments(), strict=True):
         assert np.array_equal(a, b)
-
-
-def test_single_numbers_have_the_moments_of_rows_of_one() -> None:
-    rng = np.random.default_rng(3)
-    rows, numbers, again = Fresh(1), FreshNumbers(), FreshNumbers()
-    assert numbers.moments() == (0.0, 0.0, 0.0)
-    for portion in (rng.normal(50.0, 2.0, 4), np.array([np.nan, 1.0]), rng.normal(40.0, 3.0, 6)):
-        rows.add(portion[:, None])
-        numbers.add(portion)
-        again.load_state_dict(numbers.state_dict())
-    mean, var, count = rows.moments()
-    assert numbers.moments() == pytest.approx((mean[0], var[0], count), rel=1e-12)
-    assert again.moments() == numbers.moments()
-    numbers.clear()
-    numbers.add(np.array([1.0, 3.0]))
-    assert numbers.moments() == (2.0, 1.0, 2.0)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict, defaultdict, namedtuple
 
 import numpy as np
 import pytest
 
-from rlk.errors import EnvironmentFailed
-from rlk_vector_environments.infos import as_it_is, ended, gather, kept
+from rlk_vector_environments.infos import as_it_is, ended, gather
 
 
 def test_numbers_become_an_array_with_a_mask():
@@ -47,28 +45,6 @@ def test_the_end_of_an_episode_is_told_even_if_its_info_is_empty():
     assert found["final_info"] == {}
     assert found["_final_info"].tolist() == [False, True]
     assert found["final_obs"].tolist()[0] is None and found["final_obs"][1].tolist() == [0, 0]
-
-
-def test_numbers_that_are_kept_are_a_column_for_each_key():
-    found = kept(2, ("x", "y"), {0: {"x": 1, "y": True}, 1: {"x": 2.5, "y": 0, "z": "a"}})
-    assert {key: column.tolist() for key, column in found.items()} == {
-        "info.x": [1.0, 2.5],
-        "info.y": [1.0, 0.0],
-    }
-    assert found["info.x"].dtype == np.float32
-
-
-@pytest.mark.parametrize("infos", [{0: {"x": 1}}, {0: {"x": 1}, 1: {}}])
-def test_a_number_that_an_environment_does_not_give_is_named(infos):
-    with pytest.raises(EnvironmentFailed, match=r"environment 1 gave no info 'x'.*info_keys"):
-        kept(2, ("x",), infos)
-
-
-@pytest.mark.parametrize("value", [[1.0, 2.0], "far", {"y": 1}])
-def test_what_is_to_be_kept_and_is_no_number_is_named(value):
-    message = rf"environment 1 gave {re.escape(repr(value))} as info 'x'.*info_keys need a number"
-    with pytest.raises(EnvironmentFailed, match=message):
-        kept(2, ("x",), {0: {"x": 1}, 1: {"x": value}})
 
 
 Place = namedtuple("Place", "x y")

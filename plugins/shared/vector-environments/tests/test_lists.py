@@ -8,7 +8,6 @@ import pytest
 from gymnasium.vector import VectorEnv
 
 from rlk_vector_environments.adoption import adopt
-from rlk_vector_environments.lists import gives_lists
 
 
 class Agents(VectorEnv):
@@ -112,9 +111,9 @@ def test_their_own_infos_stay_as_they_are_and_options_reach_them():
     assert all("terminal_observation" in info for info in env.env.result[4])
 
 
-def test_other_vectors_are_none_of_them():
-    assert gives_lists(Agents()) and not gives_lists(adopt(Agents()))
-    assert not gives_lists(gym.make_vec("CartPole-v1", num_envs=1))
+def test_one_that_has_been_adopted_stays_as_it_is():
+    env = adopt(Agents())
+    assert adopt(env) is env
 
 
 @pytest.mark.parametrize("algo", ["ppo2", "dqn"])

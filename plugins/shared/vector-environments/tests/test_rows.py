@@ -10,7 +10,7 @@ import pytest
 
 from rlk_vector_environments import rows
 from rlk_vector_environments.failures import WrongResult
-from rlk_vector_environments.results import check_reset
+from rlk_vector_environments.result_checks import check_reset
 
 
 def test_rows_are_replaced_in_a_copy() -> None:

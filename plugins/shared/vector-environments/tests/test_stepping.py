@@ -13,9 +13,8 @@ from rlk.errors import EnvironmentFailed
 from rlk.registry.discovery import Point
 from rlk_vector_environments import failures, making, rows, step_arrays, stepping
 from rlk_vector_environments.failures import EnvironmentRaised, WrongResult
-from rlk_vector_environments.places import place_of
-from rlk_vector_environments.results import check_reset, check_step
-from rlk_vector_environments.stepping import CHECKED_STEPS, EnvironmentGroup, close_all
+from rlk_vector_environments.result_checks import check_reset, check_step
+from rlk_vector_environments.stepping import CHECKED_STEPS, EnvironmentGroup, close_all, place_of
 from rlk_vector_environments.worker_side import reply
 
 

@@ -25,12 +25,16 @@ def walks(n=2, info_keys=(), config=None, **keywords):
 
 def test_a_reset_with_seeds_makes_another_pool_and_threads_are_as_told():
     vector = walks(config=EnvPoolConfig(num_threads=3))
-    first = vector._pool
+    first = vector.unwrapped.pool
     assert first.num_threads == 3
     vector.reset()
-    assert vector._pool is first
+    assert vector.unwrapped.pool is first
     vector.reset(seed=[2**31 + 5, 7])
-    assert vector._pool is not first and first.envs == [] and vector._pool.num_threads == 3
+    assert (
+        vector.unwrapped.pool is not first
+        and first.envs == []
+        and vector.unwrapped.pool.num_threads == 3
+    )
 
 
 @pytest.mark.parametrize(
@@ -46,8 +50,9 @@ def test_seeds_of_some_environments_alone_are_refused(seed, options):
     assert (after == before).all(1).tolist() == [False, True]
 
 
-def test_infos_are_those_of_the_step_or_of_the_restart_without_envpools_own():
-    vector = walks(info_keys=None, infos=True, length=2)
+@pytest.mark.parametrize("info_keys", [(), None])
+def test_infos_are_those_of_the_step_or_of_the_restart_without_envpools_own(info_keys):
+    vector = walks(info_keys=info_keys, infos=True, length=2)
     assert vector.reset(seed=[1, 2])[1]["elapsed_step"].tolist() == [0, 0]
     assert set(vector.step(ZEROS)[4]) <= {"elapsed_step", "_elapsed_step", *_ENDS}
     for _ in range(6):
@@ -70,16 +75,16 @@ def test_a_caller_may_add_to_an_observation_of_several_parts():
 def test_a_pool_gives_a_picture_of_each_environment_or_none_and_ends_with_the_vector():
     vector = walks()
     assert vector.render() == (None, None)
-    vector._pool.render = lambda: np.array([[1], [2]])
+    vector.unwrapped.pool.render = lambda: np.array([[1], [2]])
     assert [frame.tolist() for frame in vector.render()] == [[1], [2]]
     vector.close()
-    assert vector._pool.envs == []
+    assert vector.unwrapped.pool.envs == []
 
 
 def test_keywords_that_a_wrapper_asks_for_come_before_those_of_the_user():
     choice = EnvChoice(NAME, {"length": 2}, task_named(NAME))
     vector = EnvPoolVecEnv([MakeEnv(choice, extra={"length": 9})] * 2)
-    assert vector._pool.envs[0].length == 9
+    assert vector.unwrapped.pool.envs[0].length == 9
 
 
 _ENDS = ("final_obs", "_final_obs", "final_info", "_final_info")
@@ -124,7 +129,7 @@ def test_what_envpool_cannot_make_is_refused_while_planning(env, settings, messa
 
 
 def test_hindsight_which_asks_a_pool_for_rewards_in_vain_is_refused_while_planning():
-    with pytest.raises(PlanError, match="EnvPoolVecEnv has no compute_reward"):
+    with pytest.raises(PlanError, match="PoolVecEnv has no compute_reward"):
         rlk.make("her", model="dqn", env="envpool/Bits-v0", vec_env="envpool")
 
 

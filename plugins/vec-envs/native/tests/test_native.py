@@ -15,8 +15,7 @@ from rlk.errors import EnvironmentFailed, PlanError
 from rlk.planning.environment import EnvChoice, MakeEnv
 from rlk_gymnasium.made import ById
 from rlk_native import NativeVecEnv
-from rlk_native.one_row import OneRow
-from rlk_native.same_step import RESTARTS, restarting_in_the_same_step
+from rlk_native.vec_env import RESTARTS
 from rlk_testing.environments import Walk
 from rlk_toy_environments.bit_flipping import BitFlippingEnv
 
@@ -52,74 +51,6 @@ def test_gymnasiums_cart_pole_restarts_in_the_same_step_and_nothing_else_moves()
             theirs.state, theirs.prev_done[:] = ours.unwrapped.state.copy(), False
             theirs.steps[:] = ours.unwrapped.steps
     assert ended >= 6
-
-
-def test_a_reset_with_options_is_one_also_where_an_episode_has_just_ended():
-    given = []
-
-    class Notes(Walk):
-        def reset(self, *, seed=None, options=None):
-            given.append(options)
-            return super().reset(seed=seed, options=options)
-
-    env = OneRow(SyncVectorEnv([lambda: Notes(length=2)]))
-    env.reset()
-    while not any(env.step(0)[2:4]):
-        pass
-    env.reset(options={"start": 3})
-    assert given[-1] == {"start": 3}
-
-
-class CountsResets(SyncVectorEnv):
-    """A vector of another class than Gymnasium's own, which restarts in the next step."""
-
-    resets = 0
-
-    def reset(self, *, seed=None, options=None):
-        self.resets += 1
-        return super().reset(seed=seed, options=options)
-
-
-@pytest.mark.parametrize("length", [1, 10**6])  # the ends are truncations, or terminations
-def test_after_an_end_the_vectors_own_next_step_begins_the_episode(length):
-    env = OneRow(CountsResets([lambda: Walk(length=length)]))
-    env.reset(seed=1)
-    for _ in range(3):
-        while not any(env.step(0)[2:4]):
-            pass
-        env.reset()
-    assert env.vector.resets == 1
-
-
-def test_after_a_reset_with_a_seed_no_step_begins_the_next_episode():
-    env = OneRow(CountsResets([lambda: Walk(length=2)]))
-    env.reset(seed=1)
-    while not any(env.step(0)[2:4]):
-        pass
-    env.reset(seed=2)
-    env.reset()  # a step of the vector would be a transition
-    assert env.vector.resets == 3
-
-
-def test_the_picture_of_a_row_is_that_of_its_environment():
-    vector = SyncVectorEnv([lambda: Walk(render_mode="rgb_array")])
-    env = OneRow(vector)
-    env.reset(seed=1)
-    assert np.array_equal(env.render(), vector.envs[0].render())
-    assert env.render().ndim == 3
-
-
-def test_a_vector_that_is_made_to_ask_for_its_mode_is_closed_and_the_others_with_theirs():
-    made = []
-
-    def make(n):
-        made.append(CountsResets([Walk] * n))
-        return made[-1]
-
-    vector = restarting_in_the_same_step(make, 2, ())
-    assert [(one.num_envs, one.closed) for one in made] == [(2, True), (1, False), (1, False)]
-    vector.close()
-    assert all(one.closed for one in made)
 
 
 def test_a_restart_draws_what_gymnasiums_extra_step_would_have_drawn():
@@ -200,6 +131,19 @@ def test_final_observations_of_all_rows_become_those_of_the_rows_that_ended(end)
 def test_what_has_no_vectorised_form_is_refused_while_planning(env, message):
     with pytest.raises(PlanError, match=message):
         rlk.make("ppo2", env=env, vec_env="native")
+
+
+class NextStep(SyncVectorEnv):
+    """A vector of another class than Gymnasium's own, which restarts in the next step."""
+
+    def __init__(self, num_envs):
+        super().__init__([Walk] * num_envs)
+
+
+def test_a_vector_whose_restarts_in_the_next_step_cannot_be_changed_is_refused_while_planning():
+    gym.register("rlk-test/NextStepOnly-v0", Walk, vector_entry_point=NextStep)
+    with pytest.raises(PlanError, match=r"NextStep restarts episodes in.*use --vec-env dummy"):
+        rlk.make("ppo2", env="rlk-test/NextStepOnly-v0", vec_env="native")
 
 
 def test_keywords_that_the_vector_does_not_take_are_refused():

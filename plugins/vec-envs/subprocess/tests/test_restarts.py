@@ -255,11 +255,11 @@ def test_one_that_hangs_where_it_is_made_again_is_said_to_do_so(make, tmp_path):
 def test_ctrl_c_while_a_worker_is_replaced_is_not_the_end(make, monkeypatch, answers):
     vector = make([Doomed] * 2, restart_workers=True)
     vector.reset(seed=0)
-    receive, taken = vector._pool.receive, []
+    receive, first, of_new = vector._pool.receive, list(vector._pool.workers), []
 
     def interrupted(worker, *, alone=False):
-        taken.extend([worker] * alone)
-        if alone and len(taken) == answers + 1:
+        of_new.extend([worker] * (worker not in first))
+        if worker not in first and len(of_new) == answers + 1:
             raise KeyboardInterrupt
         return receive(worker, alone=alone)
 

@@ -150,7 +150,7 @@ def test_a_reset_begins_the_returns_anew() -> None:
         env.reset()
         env.step(np.zeros(N, int))
     mean, _, count = normalizer._returns.moments()
-    assert (float(mean), count) == (1.5, 4)
+    assert (mean.item(), count) == (1.5, 4)
 
 
 def test_rewards_are_scaled_as_by_the_variance_of_all_returns_so_far() -> None:

@@ -28,7 +28,7 @@ def test_the_returns_of_the_others_go_on(counting: Any) -> None:
     env.step(ACTIONS)
     mean, _, count = hooks.get(NAME)._returns.moments()
     # 1, 2 and 3 of both, then 1 of the first and 4 of the second.
-    assert (count, float(mean)) == (8, pytest.approx(17 / 8))
+    assert (count, mean.item()) == (8, pytest.approx(17 / 8))
 
 
 def test_the_first_observations_of_several_resets_before_a_step_all_count(counting: Any) -> None:

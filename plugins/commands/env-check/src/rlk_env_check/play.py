@@ -14,7 +14,7 @@ import numpy as np
 from rlk.errors import EnvironmentFailed
 from rlk_env_check import actions, values
 from rlk_env_check.finding import Finding, error, note, warning
-from rlk_vector_environments.results import check_reset, check_step
+from rlk_vector_environments.result_checks import check_reset, check_step
 
 Env = gym.Env[Any, Any]
 SEED = 7

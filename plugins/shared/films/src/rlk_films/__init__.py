@@ -2,8 +2,8 @@
 
 from rlk_films.display import without_display
 from rlk_films.images import as_image
+from rlk_films.tiling import tiled
 from rlk_films.writer import Film, check_film, film, remove_unfinished_films
-from rlk_vector_environments.tiling import tile as tiled
 
 __all__ = [
     "Film",

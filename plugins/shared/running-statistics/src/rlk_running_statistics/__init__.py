@@ -1,6 +1,6 @@
 """Running moments, and observations that are normalised with them."""
 
-from rlk_running_statistics.moments import Fresh, FreshNumbers, Moments
+from rlk_running_statistics.moments import Fresh, Moments
 from rlk_running_statistics.observations import ObservationStatistics
 
-__all__ = ["Fresh", "FreshNumbers", "Moments", "ObservationStatistics"]
+__all__ = ["Fresh", "Moments", "ObservationStatistics"]

@@ -8,8 +8,9 @@ remakes by itself. Anything else is refused (a physics engine, a view of an arra
 is not the one from the constructor), because a state that is almost right is worse than a new
 episode.
 
-An attribute that nothing has changed since the environment was made (`how_made`) is a setting: if
-the new environment was made with other settings, its own value stays.
+If the new environment was made with equal settings (`how_made`), everything is restored. If they
+differ or are not known, an attribute that nothing had changed since the constructor keeps the value
+that the new constructor gave it. What a file cannot hold begins a new episode.
 
 A state is JSON and numpy arrays, and restoring one runs only `set_state`. It chooses no file: a
 text that may name one is saved and restored only if the constructor set that text, too.
@@ -199,7 +200,8 @@ def _refuse_foreign(layer: object, values: dict[str, Any]) -> None:
 def _restored(layer: object, saved: _Layer, settings_differ: bool) -> dict[str, Any]:
     """The attributes of the state that a layer will have, in the order in which they were saved.
 
-    Whose value each attribute gets:
+    They are the saved ones. The exceptions are what a constructor with other settings sets, and
+    what exists on one side alone:
 
         saved           new             value
         as it was made  as it was made  the saved one (*)

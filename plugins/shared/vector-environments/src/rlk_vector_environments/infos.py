@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from rlk.errors import EnvironmentFailed
 from rlk.records import Array
 
 Found = list[tuple[int, Any]]
@@ -115,28 +114,6 @@ def ended(n: int, ends: Sequence[tuple[int, Any, dict[Any, Any]]]) -> dict[str, 
         "final_info": gather(n, [(i, info) for i, _, info in ends]),
         "_final_info": has_ended.copy(),
     }
-
-
-def kept(n: int, keys: Sequence[str], found: Mapping[int, dict[Any, Any]]) -> dict[str, Array]:
-    """The numbers that are stored with every step, `info.KEY` -> float32 [n].
-
-    Args:
-        n: number of environments.
-        keys: the keys that are kept of every info.
-        found: the info of this step by environment; if an episode ended, that of its last step.
-
-    Raises:
-        EnvironmentFailed: if an environment's info has no number under one of the keys.
-    """
-    columns = {key: np.empty(n, np.float32) for key in keys}
-    for key, column in columns.items():
-        for i in range(n):
-            info = found.get(i, {})
-            try:
-                column[i] = info[key]
-            except (KeyError, TypeError, ValueError) as error:
-                raise EnvironmentFailed(not_kept(i, key, info)) from error
-    return {f"info.{key}": column for key, column in columns.items()}
 
 
 def not_kept(i: int, key: str, info: Mapping[str, Any]) -> str:

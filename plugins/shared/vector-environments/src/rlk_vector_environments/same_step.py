@@ -1,4 +1,4 @@
-"""What vector environments of a backend have in common, wherever their environments are.
+"""What the vector environments of `dummy`, `subprocess` and `mpi-workers` have in common.
 
 N is the number of environments.
 """
@@ -6,6 +6,7 @@ N is the number of environments.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 from gymnasium.vector import VectorEnv
@@ -24,10 +25,41 @@ class SameStepVecEnv(VectorEnv[Any, Any, Array]):
     while the following step runs. Rewards are float32 [N] (Gymnasium's own are float64), terminated
     and truncated bool [N]. If an episode ended, the observation is the first of the next episode,
     and `infos["final_obs"]` and `infos["final_info"]` hold the last ones of the episode.
+
+    Args:
+        env_fns: functions without arguments, each of which returns a new environment.
+        info_keys: keys of numbers in infos that are kept: `infos["kept"]` has them after every
+            step, as `info.KEY` -> float32 [N]; where an episode ended, those of its last step. With
+            None, all infos are gathered instead, as Gymnasium does; where an episode ended, those
+            of the reset.
+
+    Raises:
+        EnvironmentFailed: if an environment cannot be made, or their spaces differ; in a step, if
+            an environment raises an exception, or an info lacks a kept key.
+        rlk.errors.PlanError: for a space that cannot be stored in arrays.
     """
 
     #: Converts a vector environment that a program passes to same-step restarts.
     adopt = staticmethod(adopt)
+
+    @abstractmethod
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Any, dict[str, Any]]:
+        """Start new episodes: observations [N, ...] and infos.
+
+        Args:
+            seed: an int seeds environment i with `seed + i`; a list has one seed for each; None
+                leaves the random generators unchanged, as later automatic resets do.
+            options: for the reset of every environment. `reset_mask`, bool [N], resets only those.
+
+        Raises:
+            EnvironmentFailed: if one raises an exception, its observation does not fit its space,
+                or what holds it died.
+        """
 
     def step(self, actions: Any) -> Result:
         """One step of every environment: observation, reward, terminated, truncated, infos.
@@ -66,9 +98,30 @@ class SameStepVecEnv(VectorEnv[Any, Any, Array]):
         return list(self.call_at(chosen, method_name, *args, **kwargs))
 
     @abstractmethod
+    def get_attr(self, name: str, *, indices: Indices | None = None) -> tuple[Any, ...]:
+        """That attribute of every environment, or of those with these indices; never calls it."""
+
+    @abstractmethod
+    def set_attr(self, name: str, values: Any, *, indices: Indices | None = None) -> None:
+        """Set an attribute: a list or tuple has one value for each; any other value is for all."""
+
+    @abstractmethod
     def render(self) -> tuple[Any, ...]:
-        """The frame of every environment; `rlk_vector_environments.tiling.tile` joins them."""
+        """The frame of every environment; `rlk_films.tiled` joins them."""
 
     def get_images(self) -> list[Any]:
         """The frames as a list, as in Stable Baselines."""
         return list(self.render())
+
+    @abstractmethod
+    def get_state(self) -> list[dict[str, Any] | None]:
+        """The state of every environment, or None if one of them cannot be captured."""
+
+    @abstractmethod
+    def set_state(self, states: Sequence[dict[str, Any]]) -> None:
+        """Restore the states that `get_state` returned; the latest observation is not restored.
+
+        Raises:
+            Unsupported: (of rlk_vector_environments.env_state) for the state of another kind of
+                environment.
+        """

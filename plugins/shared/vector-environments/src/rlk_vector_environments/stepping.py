@@ -6,6 +6,7 @@ An *index* counts the environments of the whole vector; the group has those from
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -18,7 +19,7 @@ from rlk_vector_environments.env_state import Unsupported, capture, restore
 from rlk_vector_environments.failures import EnvironmentRaised, WrongResult, raised
 from rlk_vector_environments.history import History
 from rlk_vector_environments.infos import as_it_is, not_kept
-from rlk_vector_environments.results import FLAGS, check_reset, check_step
+from rlk_vector_environments.result_checks import FLAGS, check_reset, check_step
 from rlk_vector_environments.step_arrays import StepArrays
 
 #: The results of this many steps of an environment are checked completely; a check takes 5 µs.
@@ -78,7 +79,7 @@ class EnvironmentGroup:
         truncated.fill(False)
         actions = rows.samples(self._arrays.actions, len(self.envs))
         keys, keeps_infos = self._keys, self._keeps_infos
-        # environment_in() reads 'start' and 'row' from this frame: keep the names.
+        # _environment_in() reads 'start' and 'row' from this frame: keep the names.
         start, is_checked = self._start, self._is_checked()
         ended: Infos = []
         infos: Infos = []
@@ -148,7 +149,7 @@ class EnvironmentGroup:
 
     def _restart(self, write: rows.Write, row: int, is_checked: bool) -> dict[str, Any]:
         """Start the next episode of one environment; returns its info."""
-        # environment_in() reads 'index' from this frame: keep the name.
+        # _environment_in() reads 'index' from this frame: keep the name.
         index, env = self._start + row, self.envs[row]
         self._history.reset(index, None)
         try:
@@ -176,7 +177,7 @@ class EnvironmentGroup:
             WrongResult: for a wrong result; everything is checked.
         """
         infos: Infos = []
-        # environment_in() reads 'index' from this frame: keep the name.
+        # _environment_in() reads 'index' from this frame: keep the name.
         for index, seed in seeds.items():
             row = index - self._start
             self._history.reset(index, seed)
@@ -199,7 +200,7 @@ class EnvironmentGroup:
     ) -> list[Any]:
         """The results of that method, or the values of that attribute, in the indices' order."""
         found = []
-        # environment_in() reads 'index' from this frame: keep the name.
+        # _environment_in() reads 'index' from this frame: keep the name.
         for index in indices:
             member = self._member(index, name)
             if callable(member):
@@ -249,7 +250,7 @@ class EnvironmentGroup:
     def _try(
         self, index: int, when: str, function: Callable[..., Any], *args: Any, **kwargs: Any
     ) -> Any:
-        # environment_in() reads 'index' from this frame: keep the name.
+        # _environment_in() reads 'index' from this frame: keep the name.
         try:
             return function(*args, **kwargs)
         except Unsupported:
@@ -258,7 +259,22 @@ class EnvironmentGroup:
             raise self._raised(index, when, error) from error
 
 
-def environment_in(frame: FrameType) -> int | None:
+def place_of(frame: FrameType | None) -> str:
+    """Which environment is in which of its methods, and the line of code."""
+    if frame is None:
+        return ""
+    code = frame.f_code
+    where = f"({Path(code.co_filename).name} line {frame.f_lineno}, in {code.co_name})"
+    inner, outer = frame, frame.f_back
+    while outer is not None:
+        index = _environment_in(outer)
+        if index is not None:
+            return f"environment {index} is in {inner.f_code.co_name} {where}"
+        inner, outer = outer, outer.f_back
+    return f"no environment is called {where}"
+
+
+def _environment_in(frame: FrameType) -> int | None:
     """The index of the environment that a method of the group is calling in this frame, or None.
 
     The running code is inspected, because recording the index in every step would slow down all

@@ -6,7 +6,6 @@ workers' side. N is the number of environments.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
@@ -21,8 +20,6 @@ from rlk_vector_environments.same_step import Result, SameStepVecEnv
 from rlk_vector_environments.sent_failures import raise_failures
 from rlk_vector_environments.step_arrays import StepArrays
 from rlk_vector_environments.worker_side import ENDED, QUIET
-
-Wait = Callable[[list[Any], list[tuple[Any, Any]], int], None]
 
 
 class Worker(Protocol):
@@ -80,44 +77,14 @@ class Workers(Protocol):
         """Close the environments within this time; may be called again."""
 
 
-def take_answers(
-    workers: Workers, waiting: list[Any], answers: list[tuple[Any, Any]], turn: int
-) -> None:
-    """Take all answers of a step; it may be called again after Ctrl-C.
-
-    Args:
-        workers: of the vector environment.
-        waiting: those that have been asked, the last first; they are removed from it.
-        answers: gets their answers, apart from those that only report the step.
-        turn: the slot of the step.
-
-    Raises:
-        EnvironmentFailed: if a worker is lost.
-    """
-    while waiting:
-        answer = workers.answer(waiting[-1])
-        worker = waiting.pop()
-        if answer != QUIET:
-            answers.append((worker, answer))
-
-
 class WorkerVecEnv(SameStepVecEnv):
     """A vector environment (`SameStepVecEnv`) whose environments are elsewhere.
 
-    If workers keep numbers of every info, `infos["kept"]` has them after every step, as `info.KEY`
-    -> float32 [N]; where an episode ended, those of its last step.
-
     Args:
         workers: they have made the environments, and are shut down with this object.
-        wait: called as `take_answers` without its first argument, and takes its place.
-
-    Raises:
-        EnvironmentFailed: if the environments differ in their spaces; in a step, if one raises, or
-            lacks an info that is kept.
-        rlk.errors.PlanError: for a space that cannot be stored in arrays.
     """
 
-    def __init__(self, workers: Workers, wait: Wait | None = None) -> None:
+    def __init__(self, workers: Workers) -> None:
         self._workers = workers
         try:
             making.check_equal_spaces(workers.descriptions)
@@ -128,10 +95,9 @@ class WorkerVecEnv(SameStepVecEnv):
         except BaseException:
             workers.shutdown()
             raise
-        self._wait = functools.partial(take_answers, workers) if wait is None else wait
         self._turn = 0
         self._waiting: list[Any] = []
-        self._answers: list[tuple[Any, Any]] = []
+        self._answers: list[Any] = []
 
     # ---- stepping ------------------------------------------------------------------------------
 
@@ -141,17 +107,6 @@ class WorkerVecEnv(SameStepVecEnv):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
-        """Start new episodes: observations [N, ...] and infos.
-
-        Args:
-            seed: an int seeds environment i with `seed + i`; a list has one seed for each; None
-                leaves the random generators unchanged, as later automatic resets do.
-            options: for the reset of every environment. `reset_mask`, bool [N], resets only those.
-
-        Raises:
-            EnvironmentFailed: if one raises an exception, its observation does not fit its space,
-                or a worker died.
-        """
         seeds, selected, options = arguments.resolve_reset(self.num_envs, seed, options)
         self._check_open()
         if self._waiting:
@@ -183,7 +138,11 @@ class WorkerVecEnv(SameStepVecEnv):
         waiting, answers = self._waiting, self._answers
         if not waiting:
             raise gym.error.NoAsyncCallError("step_wait needs a step_async before it", "step")
-        self._wait(waiting, answers, self._turn)
+        while waiting:
+            answer = self._workers.answer(waiting[-1])
+            waiting.pop()
+            if answer != QUIET:
+                answers.append(answer)
         observation, reward, terminated, truncated, kept = self._arrays.slots[self._turn]
         self._turn ^= 1
         found: dict[str, Any] = {}
@@ -192,14 +151,12 @@ class WorkerVecEnv(SameStepVecEnv):
             found = self._gather(answers, terminated | truncated, kept)
         return rows.view(observation), reward, terminated, truncated, found
 
-    def _gather(
-        self, answers: list[tuple[Any, Any]], over: Array, kept: dict[str, Array]
-    ) -> dict[str, Any]:
+    def _gather(self, answers: list[Any], over: Array, kept: dict[str, Array]) -> dict[str, Any]:
         """The step's infos from the workers' answers; raises the exception of an environment."""
-        raise_failures([answer for _, answer in answers])
+        raise_failures(answers)
         last: dict[int, dict[str, Any]] = {}
         entries: list[tuple[int, dict[str, Any]]] = []
-        for _, answer in answers:
+        for answer in answers:
             if answer != ENDED:
                 last.update(answer[0])
                 entries.extend(answer[1])
@@ -210,15 +167,12 @@ class WorkerVecEnv(SameStepVecEnv):
     # ---- reaching into the environments --------------------------------------------------------
 
     def call_at(self, indices: Indices, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """The same for the environments with these indices."""
         return self._collect(indices, lambda worker, chosen: ("call", name, chosen, args, kwargs))
 
     def get_attr(self, name: str, *, indices: Indices | None = None) -> tuple[Any, ...]:
-        """That attribute of every environment, or of those with these indices; never calls it."""
         return self._collect(indices, lambda worker, chosen: ("get_attr", name, chosen))
 
     def set_attr(self, name: str, values: Any, *, indices: Indices | None = None) -> None:
-        """Set an attribute: a list or tuple has one value for each; any other value is for all."""
         selected = arguments.resolve_indices(self.num_envs, indices)
         by_index = dict(zip(selected, arguments.spread(values, len(selected)), strict=True))
         self._ask(
@@ -226,20 +180,12 @@ class WorkerVecEnv(SameStepVecEnv):
         )
 
     def render(self) -> tuple[Any, ...]:
-        """The frame of every environment; `rlk_vector_environments.tiling.tile` joins them."""
         return self._collect(None, lambda worker, chosen: ("render",))
 
     def get_state(self) -> list[dict[str, Any] | None]:
-        """The state of every environment, or None if one of them cannot be captured."""
         return list(self._collect(None, lambda worker, chosen: ("get_state",)))
 
     def set_state(self, states: Sequence[dict[str, Any]]) -> None:
-        """Restore the states that `get_state` returned; the latest observation is not restored.
-
-        Raises:
-            Unsupported: (of rlk_vector_environments.env_state) for the state of another kind of
-                environment.
-        """
         given = arguments.spread(list(states), self.num_envs)
         self._ask(
             lambda worker, chosen: ("set_state", given[worker.start : worker.stop]),

@@ -1,4 +1,7 @@
-"""All environments in this process, one after the other: the fastest backend for cheap steps."""
+"""All environments in this process, one after the other: the fastest backend for cheap steps.
+
+N is the number of environments.
+"""
 
 from __future__ import annotations
 
@@ -7,26 +10,21 @@ from typing import Any
 
 import gymnasium as gym
 
-from rlk_vector_environments.group_vec_env import GroupVecEnv
+from rlk.errors import EnvironmentFailed
+from rlk_vector_environments import arguments, failures, infos, making, rows, step_arrays
+from rlk_vector_environments.arguments import Indices
+from rlk_vector_environments.same_step import Result, SameStepVecEnv
+from rlk_vector_environments.stepping import EnvironmentGroup, close_all
 
 
-class DummyVecEnv(GroupVecEnv):
-    """A Gymnasium vector environment with same-step restarts: a loop over its environments.
-
-    It is the `GroupVecEnv` of one group; `SameStepVecEnv` has the details of what `step` returns.
+class DummyVecEnv(SameStepVecEnv):
+    """A vector environment (`SameStepVecEnv`) that is a loop over its environments.
 
     Args:
-        env_fns: functions without arguments, each of which returns a new environment.
         config: there are no settings; the kernel passes None.
-        info_keys: keys of numbers in infos that are kept: `infos["kept"]` has them after every
-            step, as `info.KEY` -> float32 [N]; where an episode ended, those of its last step. With
-            None, all infos are gathered instead, as Gymnasium does; where an episode ended, those
-            of the reset.
 
-    Raises:
-        EnvironmentFailed: if an environment cannot be made, or their spaces differ; in a step, if
-            an environment raises an exception, or an info lacks a kept key.
-        rlk.errors.PlanError: for a space that cannot be stored in arrays.
+    Attributes:
+        envs: the environments.
     """
 
     def __init__(
@@ -36,4 +34,106 @@ class DummyVecEnv(GroupVecEnv):
         config: None = None,
         info_keys: Sequence[str] | None = (),
     ) -> None:
-        super().__init__(env_fns, info_keys=info_keys)
+        arguments.refuse_no_environment(env_fns)
+        self.envs: list[gym.Env[Any, Any]] = []
+        try:
+            for env in making.make_environments(env_fns):
+                self.envs.append(env)
+            descriptions = [making.describe(env) for env in self.envs]
+            making.check_equal_spaces(descriptions)
+            first, n = descriptions[0], len(descriptions)
+            self._arrays = step_arrays.allocate(
+                first.observation_space, first.action_space, n, info_keys
+            )
+            making.describe_vector(self, descriptions)
+        except BaseException as error:
+            try:
+                self.close()
+            except EnvironmentFailed as another:
+                error.add_note(str(another))
+            raise
+        keys = None if info_keys is None else tuple(info_keys)
+        self._group = EnvironmentGroup(self.envs, self._arrays, info_keys=keys)
+        self._turn = 0
+        self._pending = False
+
+    # ---- stepping ------------------------------------------------------------------------------
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Any, dict[str, Any]]:
+        if self.closed:
+            raise failures.closed()
+        seeds, selected, options = arguments.resolve_reset(self.num_envs, seed, options)
+        self._pending = False
+        slots, turn = self._arrays.slots, self._turn
+        if len(selected) < self.num_envs:
+            rows.copy_into(slots[turn].observation, slots[turn ^ 1].observation)
+        entries = self._group.reset(turn, {index: seeds[index] for index in selected}, options)
+        self._turn ^= 1
+        return rows.view(slots[turn].observation), infos.gather(self.num_envs, entries)
+
+    def step_async(self, actions: Any) -> None:
+        """Store the actions; `step_wait` makes the step."""
+        self._check_ready()
+        rows.copy_into(self._arrays.actions, actions)
+        self._pending = True
+
+    def step_wait(self) -> Result:
+        if not self._pending:
+            raise gym.error.NoAsyncCallError("step_wait needs a step_async before it", "step")
+        self._pending = False
+        ended, entries = self._group.step(self._turn)
+        observation, reward, terminated, truncated, kept = self._arrays.slots[self._turn]
+        self._turn ^= 1
+        found: dict[str, Any] = {}
+        if ended or entries or kept:
+            final = self._arrays.final
+            ends = [(index, rows.read(final, index), info) for index, info in ended]
+            found = infos.of_step(self.num_envs, kept, ends, entries)
+        return rows.view(observation), reward, terminated, truncated, found
+
+    def _check_ready(self) -> None:
+        """Raises an error for a call that is made between the halves of a step, or too late."""
+        if self.closed:
+            raise failures.closed()
+        if self._pending:
+            raise gym.error.AlreadyPendingCallError("call step_wait first", "step")
+
+    # ---- reaching into the environments --------------------------------------------------------
+
+    def call_at(self, indices: Indices, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        self._check_ready()
+        chosen = arguments.resolve_indices(self.num_envs, indices)
+        return tuple(self._group.call(name, chosen, args, kwargs))
+
+    def get_attr(self, name: str, *, indices: Indices | None = None) -> tuple[Any, ...]:
+        self._check_ready()
+        return tuple(self._group.get_attr(name, arguments.resolve_indices(self.num_envs, indices)))
+
+    def set_attr(self, name: str, values: Any, *, indices: Indices | None = None) -> None:
+        self._check_ready()
+        chosen = arguments.resolve_indices(self.num_envs, indices)
+        given = arguments.spread(values, len(chosen))
+        self._group.set_attr(name, dict(zip(chosen, given, strict=True)))
+
+    def render(self) -> tuple[Any, ...]:
+        self._check_ready()
+        return tuple(self._group.render())
+
+    def get_state(self) -> list[dict[str, Any] | None]:
+        self._check_ready()
+        return self._group.get_state()
+
+    def set_state(self, states: Sequence[dict[str, Any]]) -> None:
+        self._check_ready()
+        self._group.set_state(arguments.spread(list(states), self.num_envs))
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Close every environment, then raise the first error that one of them raised."""
+        self.closed = True  # even if this is interrupted: nothing may close them again
+        if errors := close_all(self.envs):
+            raise errors[0]

@@ -21,32 +21,33 @@ from gymnasium.vector.utils import batch_space
 from rlk.errors import EnvironmentFailed, PlanError
 from rlk.planning.environment import MakeEnv
 from rlk.records import Array
+from rlk.vector_wrapper import TransparentVector
 from rlk_envpool.config import EnvPoolConfig
 from rlk_envpool.tasks import PREFIX
-from rlk_vector_environments import arguments, infos, rows
+from rlk_vector_environments import arguments, rows
 from rlk_vector_environments.adoption import adopt
+from rlk_vector_environments.infos import gather, of_row
 
-Result = tuple[Any, Array, Array, Array, dict[str, Any]]
 #: Keys that EnvPool adds to its infos: the indices of the environments in the rows.
 _OWN = ("env_id", "players")
 _SEEDS = 2**31
 
 
-class EnvPoolVecEnv(VectorEnv[Any, Any, Array]):
+class EnvPoolVecEnv(TransparentVector):
     """A Gymnasium vector environment with same-step restarts, around a pool of EnvPool.
-
-    A pool is seeded when it is made, so a reset with seeds makes a new one.
 
     Args:
         env_fns: as a run makes them; the first names the task, and their number is N.
         config: the settings.
-        info_keys: keys of numbers in infos that `infos["kept"]` has; None returns all infos.
+        info_keys: keys of numbers in infos that `infos["kept"]` has. None and () change nothing:
+            infos are those of EnvPool.
 
     Raises:
         PlanError: if EnvPool is not installed, has no such task, or refuses its keyword arguments.
         EnvironmentFailed: in a step, if a kept info is missing.
     """
 
+    withheld = ("step_async", "step_wait")
     #: Converts a vector environment that a program passes to same-step restarts.
     adopt = staticmethod(adopt)
 
@@ -58,22 +59,36 @@ class EnvPoolVecEnv(VectorEnv[Any, Any, Array]):
         info_keys: Sequence[str] | None = (),
     ) -> None:
         one = env_fns[0]
-        self._task = one.choice.name.removeprefix(PREFIX)
-        self._keywords = {
+        keywords = {
             **one.choice.kwargs,
             **one.extra,
             "num_envs": len(env_fns),
             "num_threads": (config or EnvPoolConfig()).num_threads,
         }
-        self._info_keys = None if info_keys is None else tuple(info_keys)
-        self._pool = _pool(self._task, self._keywords)
-        self.num_envs = len(env_fns)
-        self.single_observation_space = _as_space(self._pool.observation_space)
-        self.single_action_space = _as_space(self._pool.action_space)
+        pool = PoolVecEnv(one.choice.name.removeprefix(PREFIX), keywords)
+        super().__init__(adopt(pool, info_keys=info_keys or ()))
+
+
+class PoolVecEnv(VectorEnv[Any, Any, Array]):
+    """A pool whose episodes are restarted by a reset with a mask.
+
+    A pool is seeded when it is made, so a reset with seeds makes a new one.
+
+    Args:
+        task: its name, without `envpool/`.
+        keywords: of `envpool.make_gymnasium`, with `num_envs`.
+    """
+
+    def __init__(self, task: str, keywords: dict[str, Any]) -> None:
+        self._task, self._keywords = task, keywords
+        self.pool = _pool(task, keywords)
+        self.num_envs = keywords["num_envs"]
+        self.single_observation_space = _as_space(self.pool.observation_space)
+        self.single_action_space = _as_space(self.pool.action_space)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self.metadata = {**self._pool.metadata, "autoreset_mode": AutoresetMode.SAME_STEP}
-        self.render_mode = self._pool.render_mode
+        self.metadata = {**self.pool.metadata, "autoreset_mode": AutoresetMode.DISABLED}
+        self.render_mode = self.pool.render_mode
         self._observation: Any = None
 
     def reset(
@@ -105,50 +120,30 @@ class EnvPoolVecEnv(VectorEnv[Any, Any, Array]):
                 "for each and no reset_mask, or no seed."
             )
         if own:
-            self._pool.close()
-            self._pool = _pool(self._task, {**self._keywords, "seed": own})
+            self.pool.close()
+            self.pool = _pool(self._task, {**self._keywords, "seed": own})
         if len(chosen) == self.num_envs:
-            observation, found = self._pool.reset()
+            observation, found = self.pool.reset()
             self._observation = _tree(observation)
-        else:
-            found = self._restart(chosen)
-        entries = [(i, infos.of_row(_clean(found), row)) for row, i in enumerate(chosen)]
-        told = infos.gather(self.num_envs, entries) if self._info_keys is None else {}
-        return rows.view(self._observation), told
+            return rows.view(self._observation), _clean(found)
+        observation, found = self.pool.reset(np.array(chosen, np.int32))
+        self._observation = rows.replaced(self._observation, chosen, _tree(observation))
+        entries = [(i, of_row(_clean(found), row)) for row, i in enumerate(chosen)]
+        return rows.view(self._observation), gather(self.num_envs, entries)
 
-    def step(self, actions: Any) -> Result:
-        """One step of every environment: observation, reward, terminated, truncated, infos."""
-        observation, reward, terminated, truncated, found = self._pool.step(actions)
+    def step(self, actions: Any) -> tuple[Any, Array, Array, Array, dict[str, Any]]:
+        observation, reward, terminated, truncated, found = self.pool.step(actions)
         self._observation = _tree(observation)
-        ended = np.flatnonzero(np.logical_or(terminated, truncated)).tolist()
-        told = self._infos(_clean(found), ended) if ended or self._info_keys != () else {}
-        return rows.view(self._observation), reward, terminated, truncated, told
-
-    def _infos(self, found: dict[str, Any], ended: list[int]) -> dict[str, Any]:
-        """The infos of a step that are asked for; restarts the episodes that have ended."""
-        ends = [(i, rows.read(self._observation, i), infos.of_row(found, i)) for i in ended]
-        of_step = {i: infos.of_row(found, i) for i in range(self.num_envs)}
-        restarted = _clean(self._restart(ended)) if ended else {}
-        if self._info_keys is None:  # whole infos are those of the restart
-            of_step |= {i: infos.of_row(restarted, row) for row, i in enumerate(ended)}
-        entries = list(of_step.items()) if self._info_keys is None else []
-        kept = infos.kept(self.num_envs, self._info_keys or (), of_step)
-        return infos.of_step(self.num_envs, kept, ends, entries)
-
-    def _restart(self, ended: list[int]) -> dict[str, Any]:
-        """Reset those environments only; their infos, in their order."""
-        observation, found = self._pool.reset(np.array(ended, np.int32))
-        self._observation = rows.replaced(self._observation, ended, _tree(observation))
-        return found  # type: ignore[no-any-return]
+        return rows.view(self._observation), reward, terminated, truncated, _clean(found)
 
     def render(self) -> tuple[Any, ...]:
         """The frame of every environment."""
-        frames = self._pool.render()
+        frames = self.pool.render()
         return (None,) * self.num_envs if frames is None else tuple(frames)
 
     def close_extras(self, **kwargs: Any) -> None:
         """End EnvPool's threads."""
-        self._pool.close()
+        self.pool.close()
 
 
 def _pool(task: str, keywords: dict[str, Any]) -> Any:

@@ -44,7 +44,7 @@ class RankPool:
         learner: rank 0's side of the job.
         env_fns: one for each environment; ranks get contiguous shares whose sizes differ by at most
             one.
-        info_keys: see `WorkerVecEnv`.
+        info_keys: see `SameStepVecEnv`.
         timeout_seconds: how long an answer may take; None is no limit.
 
     Raises:

@@ -24,20 +24,15 @@ class MpiWorkersVecEnv(WorkerVecEnv):
     """A Gymnasium vector environment with same-step restarts whose environments are on ranks.
 
     It is made on rank 0; all other ranks call `rlk_mpi_workers.host()` and get equal shares. When
-    it is closed, they remain available for other vector environments. The results of `step` are
-    overwritten by the step after the next one: see `SameStepVecEnv`.
+    it is closed, they remain available for other vector environments. Otherwise it is as
+    `SameStepVecEnv` says.
 
     Args:
-        env_fns: functions without arguments, each of which returns a new environment. They are
-            called on the other ranks, and may be closures, lambdas and functions of the script.
+        env_fns: called on the other ranks; may be closures, lambdas and functions of the script.
         timeout_seconds: see `MpiWorkersConfig`.
-        info_keys: see `WorkerVecEnv`.
 
     Raises:
-        EnvironmentFailed: if an environment cannot be made, or their spaces differ; in a step, if
-            an environment raises an exception, or its rank hangs. A rank that dies ends the whole
-            job.
-        rlk.errors.PlanError: for a space that cannot be stored in arrays.
+        EnvironmentFailed: also if a rank hangs. A rank that dies ends the whole job.
         RuntimeError: on a rank other than 0, and if there is no other rank.
     """
 

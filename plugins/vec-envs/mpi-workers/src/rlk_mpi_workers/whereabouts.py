@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from rlk_mpi_workers.messages import PLACE, WHERE, Mailbox
-from rlk_vector_environments.places import place_of
+from rlk_vector_environments.stepping import place_of
 
 #: Seconds between two checks for the question.
 _EVERY_SECONDS = 0.2

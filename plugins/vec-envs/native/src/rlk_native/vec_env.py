@@ -6,21 +6,20 @@ N is the number of environments.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.envs.classic_control.cartpole import CartPoleVectorEnv
 from gymnasium.envs.registration import EnvSpec, load_env_creator
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
 
 from rlk.errors import PlanError
 from rlk.planning.environment import EnvChoice, MakeEnv
 from rlk.vector_wrapper import TransparentVector
-from rlk_dummy import DummyVecEnv
-from rlk_native.same_step import restarting_in_the_same_step
 from rlk_vector_environments import rows
-from rlk_vector_environments.adoption import adopt
+from rlk_vector_environments.adoption import Restart, adopt
 from rlk_vector_environments.infos import mask
 
 Result = tuple[Any, Any, Any, Any, dict[str, Any]]
@@ -30,7 +29,7 @@ class NativeVecEnv(TransparentVector):
     """The vector that `gymnasium.make_vec` makes from an id's `vector_entry_point`, for rlk's loop.
 
     Episodes restart in the step that ends them, whichever of Gymnasium's three modes the
-    environment has (`same_step`). Rewards and flags are those that the environment returns.
+    environment has (`adopt`). Rewards and flags are those that the environment returns.
 
     Args:
         env_fns: as a run makes them; the first says which environment it is, and their number is N.
@@ -39,7 +38,8 @@ class NativeVecEnv(TransparentVector):
             infos are those of the environment.
 
     Raises:
-        PlanError: if it has no vectorised implementation, or cannot be made with its keywords.
+        PlanError: if it has no vectorised implementation, cannot be made with its keywords, or
+            restarts episodes in the next step and this cannot be changed.
         EnvironmentFailed: in a step, if a kept info is missing.
     """
 
@@ -57,10 +57,9 @@ class NativeVecEnv(TransparentVector):
         one = env_fns[0]
         spec = _registration(one.choice)
         keywords = {**one.choice.kwargs, **one.extra}
-        vector = restarting_in_the_same_step(
-            lambda n: _make(spec, n, keywords), len(env_fns), tuple(info_keys or ())
-        )
-        super().__init__(vector)
+        vector = _make(spec, len(env_fns), keywords)
+        restart = RESTARTS.get(type(vector.unwrapped))
+        super().__init__(adopt(vector, info_keys=info_keys or (), restart=restart))
 
     def reset(
         self,
@@ -124,7 +123,20 @@ def _make(spec: EnvSpec, n: int, keywords: dict[str, Any]) -> VectorEnv[Any, Any
 
 def _takes_seeds(vector: VectorEnv[Any, Any, Any]) -> bool:
     """Whether there is a random generator for each environment."""
-    return isinstance(vector, SyncVectorEnv | AsyncVectorEnv | DummyVecEnv)
+    return isinstance(vector, SyncVectorEnv | AsyncVectorEnv)
+
+
+def _restart_cart_pole(vector: Any, ended: np.ndarray[Any, Any]) -> tuple[Any, dict[str, Any]]:
+    """Restart the ended episodes as the vector's next step would, and change nothing else."""
+    start = vector.np_random.uniform(vector.low, vector.high, (4, int(ended.sum())))
+    vector.state[:, ended] = start
+    vector.steps[ended] = 0
+    vector.prev_done[ended] = False
+    return vector.state.T.astype(np.float32), {}
+
+
+#: For classes that restart in the next step and take no mask.
+RESTARTS: Mapping[type, Restart] = {CartPoleVectorEnv: _restart_cart_pole}
 
 
 def _with_final_form(infos: dict[str, Any], n: int, ended: list[int]) -> dict[str, Any]:

@@ -20,7 +20,6 @@ from typing import Any, Protocol
 
 from rlk.errors import EnvironmentFailed, PlanError
 from rlk_subprocess import worker
-from rlk_subprocess.open_files import limit_is_named
 
 #: Before anything else is imported, Ctrl-C is left to the learner, as later by `leave_to_learner`.
 _RUN = (
@@ -57,7 +56,6 @@ class Launcher:
         method: fork, spawn or forkserver.
     """
 
-    @limit_is_named()
     def __init__(self, method: str) -> None:
         if os.name != "posix":
             raise PlanError(
@@ -68,7 +66,6 @@ class Launcher:
         self._server = _Server() if method == "forkserver" else None
         self._learners: list[socket.socket] = []
 
-    @limit_is_named()
     def start(self, env_fns: list[Callable[[], Any]]) -> tuple[socket.socket, Process]:
         """Start a worker; returns the learner's end of its channel, and the process."""
         ours, theirs = socket.socketpair()

@@ -13,7 +13,7 @@ import gymnasium as gym
 
 from rlk_subprocess.config import SubprocessConfig
 from rlk_subprocess.launch import usable_cores
-from rlk_subprocess.restarts import Restarts
+from rlk_subprocess.restarts import RestartingPool
 from rlk_subprocess.worker_pool import WorkerPool
 from rlk_vector_environments import arguments
 from rlk_vector_environments.arguments import Indices
@@ -21,24 +21,12 @@ from rlk_vector_environments.worker_vec_env import WorkerVecEnv
 
 
 class SubprocVecEnv(WorkerVecEnv):
-    """A Gymnasium vector environment with same-step restarts whose environments run in workers.
-
-    The results of `step` are overwritten by the step after the next one: see `SameStepVecEnv`.
+    """A vector environment (`SameStepVecEnv`) whose environments run in worker processes.
 
     Args:
-        env_fns: functions without arguments, each of which returns a new environment. They are
-            called in the workers, and may be closures, lambdas and functions of a notebook.
+        env_fns: called in the workers; may be closures, lambdas and functions of a notebook.
         settings: those of `SubprocessConfig`, as keyword arguments.
         config: the same settings as one record, instead.
-        info_keys: keys of numbers in infos that are kept: `infos["kept"]` has them after every
-            step, as `info.KEY` -> float32 [N]; where an episode ended, those of its last step. With
-            None, all infos are gathered instead, as Gymnasium does; where an episode ended, those
-            of the reset.
-
-    Raises:
-        EnvironmentFailed: if an environment cannot be made, or their spaces differ; in a step, if
-            an environment raises an exception, or an info lacks a kept key.
-        rlk.errors.PlanError: for a space that cannot be stored in arrays.
     """
 
     def __init__(
@@ -54,7 +42,8 @@ class SubprocVecEnv(WorkerVecEnv):
             raise ValueError(f"give {', '.join(settings)}, or a config that holds them; not both.")
         config = config or SubprocessConfig(**settings)
         keys = None if info_keys is None else tuple(info_keys)
-        self._pool = WorkerPool(
+        kind = RestartingPool if config.restart_workers else WorkerPool
+        self._pool = kind(
             env_fns,
             min(config.n_workers or usable_cores(), len(env_fns)),
             config.start_method or "forkserver",
@@ -63,9 +52,7 @@ class SubprocVecEnv(WorkerVecEnv):
         )
         #: Ends the workers when this object is collected or the interpreter exits.
         weakref.finalize(self, self._pool.shutdown, 1.0)
-        self._restarts = Restarts(self._pool) if config.restart_workers else None
-        wait = None if self._restarts is None else self._restarts.wait
-        super().__init__(self._pool, wait)
+        super().__init__(self._pool)
 
     @property
     def pids(self) -> tuple[int, ...]:
@@ -76,16 +63,16 @@ class SubprocVecEnv(WorkerVecEnv):
         """As `WorkerVecEnv.set_attr`; a worker that is restarted gets the values again."""
         selected = arguments.resolve_indices(self.num_envs, indices)
         super().set_attr(name, values, indices=selected)
-        if self._restarts is not None:
+        if isinstance(self._pool, RestartingPool):
             given = arguments.spread(values, len(selected))
-            self._restarts.remember(name, dict(zip(selected, given, strict=True)))
+            self._pool.remember(name, dict(zip(selected, given, strict=True)))
 
     def set_state(self, states: Sequence[dict[str, Any]]) -> None:
         """As `WorkerVecEnv.set_state`; the seeds of workers that are restarted follow from it."""
         super().set_state(states)
-        if self._restarts is not None:
-            self._restarts.follow(states)
+        if isinstance(self._pool, RestartingPool):
+            self._pool.follow(states)
 
     def metrics(self) -> Mapping[str, float]:
         """With `restart_workers`, the number of restarted workers; else nothing."""
-        return {} if self._restarts is None else self._restarts.metrics()
+        return self._pool.metrics() if isinstance(self._pool, RestartingPool) else {}

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rlk_vector_environments.places import place_of
+from rlk_vector_environments.stepping import place_of
 
 #: Seconds that a worker may take to answer; its handler runs at the next line of Python.
 _ANSWER_SECONDS = 0.5

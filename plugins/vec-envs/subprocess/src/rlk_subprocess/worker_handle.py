@@ -27,6 +27,7 @@ class WorkerHandle:
         self.channel = Channel(end, PATIENCE_SECONDS, f"what {environments(self)} gave")
         self.process = process
         self.owes_answer = False  # a command was sent, and its answer has not been taken
+        self.slot: int | None = None  # that of the step whose answer it owes
         self.is_ready = False  # it has made its environments, and can say where they hang
         self.is_fresh = False  # it replaced another worker, and has not taken a step since
 

@@ -16,7 +16,6 @@ from rlk.errors import EnvironmentFailed
 from rlk_subprocess import memory, whereabouts
 from rlk_subprocess.channel import CLOSE, STEPS
 from rlk_subprocess.launch import Launcher
-from rlk_subprocess.open_files import limit_is_named
 from rlk_subprocess.worker_handle import (
     PATIENCE_SECONDS,
     WorkerHandle,
@@ -25,7 +24,7 @@ from rlk_subprocess.worker_handle import (
     hanging,
 )
 from rlk_vector_environments import sent_code
-from rlk_vector_environments.making import Description, check_equal_spaces
+from rlk_vector_environments.making import Description
 from rlk_vector_environments.sent_failures import raise_failures
 from rlk_vector_environments.step_arrays import StepArrays, shares
 from rlk_vector_environments.worker_side import pickled_makers
@@ -48,7 +47,7 @@ class WorkerPool:
         env_fns: one for each environment.
         n_workers: at most that many; they get contiguous shares whose sizes differ by at most one.
         start_method: fork, spawn or forkserver.
-        info_keys: see `SubprocVecEnv`.
+        info_keys: see `SameStepVecEnv`.
         timeout_seconds: how long an answer may take; None is no limit.
 
     Attributes:
@@ -101,14 +100,13 @@ class WorkerPool:
             raise
         return worker
 
-    @limit_is_named()
     def share_memory(
         self, n: int, observation_space: gym.Space[Any], action_space: gym.Space[Any]
     ) -> StepArrays:
         """Share the memory with all workers; returns the learner's view of it.
 
         Raises:
-            EnvironmentFailed: if the system does not provide that much, or so many open files.
+            EnvironmentFailed: if the system does not provide that much.
         """
         layout = memory.Layout(n, observation_space, action_space, self._info_keys)
         descriptor = memory.create(layout)
@@ -126,29 +124,6 @@ class WorkerPool:
         descriptor, layout = self._memory
         socket.send_fds(worker.channel.socket, [b"@"], [descriptor])
         self.ask(worker, tuple(layout))
-
-    def replace(self, lost: WorkerHandle) -> WorkerHandle:
-        """Start a worker for the environments of one that has ended; they have to be reset.
-
-        Raises:
-            EnvironmentFailed: if they cannot be made again, or their spaces differ now.
-        """
-        place = next(i for i, one in enumerate(self.workers) if one.start == lost.start)
-        for one in {lost, self.workers[place]}:  # Ctrl-C may have come after an earlier call
-            one.kill()
-        worker = self._start(lost.start, lost.stop)
-        try:
-            made = self.receive(worker, alone=True)
-            raise_failures([made])
-            check_equal_spaces(made, lost.start, self.descriptions[0])
-            self._send_memory(worker)
-            self.receive(worker, alone=True)
-        except BaseException:
-            worker.kill()
-            raise
-        worker.is_ready = worker.is_fresh = True
-        self.workers[place] = worker
-        return worker
 
     # ---- commands and answers ------------------------------------------------------------------
 
@@ -193,8 +168,7 @@ class WorkerPool:
         """The answer of a worker.
 
         Args:
-            alone: the worker takes the place of another one, and is not looked for among the rest,
-                of which more may have died.
+            alone: only this worker is looked at; more of the others may have died.
 
         Raises:
             WorkerLost: if this worker (or without `alone`, another one) has died, or this one takes

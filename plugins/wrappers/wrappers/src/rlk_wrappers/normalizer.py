@@ -16,7 +16,7 @@ import numpy as np
 
 from rlk.hookspecs import hookimpl
 from rlk.records import Array, Update
-from rlk_running_statistics import Fresh, FreshNumbers, ObservationStatistics
+from rlk_running_statistics import Fresh, ObservationStatistics
 from rlk_wrappers.chosen_keys import chosen
 from rlk_wrappers.config import NormalizeConfig
 
@@ -52,7 +52,7 @@ class Normalizer:
         normalised = chosen(space, config.norm_obs_keys) if config.norm_obs else None
         self.statistics = Statistics(normalised, config.clip_obs, config.epsilon)
         self.statistics.fixed = not config.training
-        self._observation, self._returns = Fresh(self.statistics.size), FreshNumbers()
+        self._observation, self._returns = Fresh(self.statistics.size), Fresh(1)
         self._sees = config.training and self.statistics.size > 0
         self._follows = config.training and config.norm_reward
         #: Whether environments return scaled rewards; else rewards are scaled when they are
@@ -70,7 +70,7 @@ class Normalizer:
     def follow(self, returns: Array) -> None:
         """Add the discounted returns of all environments, float64 [N], to the moments."""
         if self._follows:
-            self._returns.add(returns)
+            self._returns.add(returns[:, None])
 
     def scaled(self, reward: Array) -> Array:
         """Rewards [N] divided by the standard deviation of returns, including this collection's."""
@@ -82,9 +82,9 @@ class Normalizer:
         """The variance of all returns so far."""
         base, (mean, var, count) = self.statistics.returns, self._returns.moments()
         before = base.count
-        total, delta = before + count, mean - float(base.mean[0])
-        squares = float(base.var[0]) * before + var * count + delta * delta * before * count / total
-        return squares / total
+        total, delta = before + count, float(mean[0] - base.mean[0])
+        squares = float(base.var[0]) * before + float(var[0]) * count
+        return (squares + delta * delta * before * count / total) / total
 
     # ---- hooks of a run --------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rlk_vector_environments.tiling import tile
+from rlk_films import tiled
 
 
 def image(value):
@@ -22,23 +22,23 @@ def image(value):
     ],
 )
 def test_images_stand_from_left_to_right_in_as_many_rows_as_stable_baselines_has(n, expected):
-    found = tile([image(value + 1) for value in range(n)])
+    found = tiled([image(value + 1) for value in range(n)])
     assert found.dtype == np.uint8 and found.shape[2:] == (3,)
     assert found[::2, :, 0].tolist() == found[1::2, :, 2].tolist() == expected
 
 
 def test_grey_images_are_tiled_too():
-    assert tile([np.ones((2, 2)), np.zeros((2, 2))]).tolist() == [[1, 1], [1, 1], [0, 0], [0, 0]]
+    assert tiled([np.ones((2, 2)), np.zeros((2, 2))]).tolist() == [[1, 1], [1, 1], [0, 0], [0, 0]]
 
 
 def test_images_may_be_one_array():
     images = np.arange(3 * 2 * 2 * 1).reshape(3, 2, 2, 1)
-    assert np.array_equal(tile(images), tile(list(images)))
+    assert np.array_equal(tiled(images), tiled(list(images)))
 
 
 def test_what_cannot_be_tiled_is_refused():
     for images in ([], [None, None]):
         with pytest.raises(ValueError, match="render_mode=rgb_array"):
-            tile(images)
+            tiled(images)
     with pytest.raises(ValueError, match="same shape"):
-        tile([image(1), np.zeros((1, 2, 3), np.uint8)])
+        tiled([image(1), np.zeros((1, 2, 3), np.uint8)])

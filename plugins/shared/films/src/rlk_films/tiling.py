@@ -13,7 +13,7 @@ import numpy as np
 from rlk.records import Array
 
 
-def tile(images: Sequence[Array]) -> Array:
+def tiled(images: Sequence[Array]) -> Array:
     """All images in one, from left to right, then top to bottom; about as many rows as columns.
 
     As in `tile_images` of Stable Baselines 2.10: there are ceil(sqrt(N)) rows, and unused places
