@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import rlk
 from rlk.running.folder_owner import OWNER
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,31 +53,35 @@ elif moment == "while plan.json is written":
 elif moment == "when plan.json is written":
     rlk.files._replace = lambda aside, path: path.name != "spec.toml" or die()
     after(rlk.files, "_replace", lambda aside, path: replace(aside, path))
-elif moment == "before its first checkpoint":
+elif moment == "before its second checkpoint":
     after(ProgressFile, "write", lambda _, row: row["time/total_timesteps"] < 32 or die())
-elif moment == "while its first checkpoint is written":
+elif moment in ("while its first checkpoint is written", "while its second is written"):
     rlk.files._replace = lambda aside, path: path.parent.name != "checkpoints" or die()
     after(rlk.files, "_replace", lambda aside, path: replace(aside, path))
-elif moment == "after its first checkpoint":
+elif moment in ("after its first checkpoint", "after its second checkpoint"):
     after(Checkpoints, "_write_checkpoint", die)
 elif moment == "by SIGTERM":
     after(ProgressFile, "write", lambda *_: os.kill(os.getppid(), signal.SIGTERM))
+elif moment == "before model.zip":
+    rlk.files._replace = lambda aside, path: path.name != "model.zip" or die()
+    after(rlk.files, "_replace", lambda aside, path: replace(aside, path))
 rlk_cli.main.main()
 """
 PLAN, SPEC, ROWS = "plan.json", "spec.toml", {"progress.csv", "monitor.csv"}
-#: Where the rows of the parts before the first checkpoint are.
-EARLIER = ("earlier-1", "earlier-2")
 #: What the folder then holds; None: there is none.
 LEFT = {
     "before its folder is made": None,
     "when it owns its folder": {OWNER},
     "while plan.json is written": {OWNER, "unfinished"},
     "when plan.json is written": {OWNER, PLAN, "unfinished"},
-    "before its first checkpoint": {OWNER, PLAN, SPEC, "progress.csv"},
-    "while its first checkpoint is written": {OWNER, PLAN, SPEC, *ROWS, "checkpoints", EARLIER[0]},
-    "after its first checkpoint": {OWNER, PLAN, SPEC, *ROWS, "checkpoints", *EARLIER},
-    "by SIGTERM": {PLAN, SPEC, *ROWS, "checkpoints", "model.zip", *EARLIER},
-    "never": {PLAN, SPEC, *ROWS, "checkpoints", "model.zip", *EARLIER},
+    "while its first checkpoint is written": {OWNER, PLAN, SPEC, "checkpoints"},
+    "after its first checkpoint": {OWNER, PLAN, SPEC, "checkpoints"},
+    "before its second checkpoint": {OWNER, PLAN, SPEC, "progress.csv", "checkpoints"},
+    "while its second is written": {OWNER, PLAN, SPEC, *ROWS, "checkpoints"},
+    "after its second checkpoint": {OWNER, PLAN, SPEC, *ROWS, "checkpoints"},
+    "by SIGTERM": {PLAN, SPEC, *ROWS, "checkpoints", "model.zip"},
+    "before model.zip": {OWNER, PLAN, SPEC, *ROWS, "checkpoints", "model.zip", "unfinished"},
+    "never": {PLAN, SPEC, *ROWS, "checkpoints", "model.zip"},
 }
 SMALL = (
     "--preset none --timesteps 64 --seed 1 --log-interval 1 --set n_steps=8 --set nminibatches=1"
@@ -92,7 +97,7 @@ def of_the_page(here: Path) -> str:
         ("source /shared/venv/bin/activate\n", f'export PATH="{here}/bin:$PATH"\n'),
         ("/shared/runs/one", f"{here}/one"),
         ("--timesteps 1000000", SMALL),
-        ("checkpoint:every=100000", "checkpoint:every=40"),
+        ("checkpoint:every=100000", "checkpoint:every=32"),
     ):
         assert old in text
         text = text.replace(old, new)
@@ -139,5 +144,7 @@ def test_a_job_that_is_killed_at_any_moment_ends_when_it_is_typed_again(here: Pa
     with (here / "one" / "progress.csv").open() as file:
         rows = [int(row["time/total_timesteps"]) for row in csv.DictReader(file)]
     assert rows == sorted(set(rows)) and rows[-1] == 64
+    with rlk.load(here / "one" / "model.zip") as agent:
+        assert agent.num_timesteps == 64
     again = typed(here, "never")
     assert again.returncode == 0 and "the run ended at 64 timesteps" in again.stdout

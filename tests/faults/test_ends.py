@@ -200,6 +200,7 @@ def test_one_signal_while_a_run_is_saved_costs_nothing_and_the_next_gives_it_up(
         assert "SIGINT while the run was saved: the run was interrupted (saves.py" in printed
         assert "no last model was saved\n" in printed, "the plugin that saves one was active"
         assert not any(file.exists() for file in files)
+        assert ("continue with: rlk resume there" in printed) == before
 
 
 def test_a_signal_that_ends_workers_too_has_its_code(start, tmp_path):

@@ -56,7 +56,6 @@ class Plan(RunSettings):
     #: Settings that the file it is from could not restore, as in `RunSpec.lost_values`: a file that
     #: is written now has them again.
     lost: Mapping[str, Any] = attrs.field(factory=dict)
-    from_start: bool = False  #: whether its run begins, though the plan is a saved one
     kernel: Kernel = attrs.field(eq=False)  #: where its components came from
 
     def __repr__(self) -> str:
@@ -74,7 +73,7 @@ class Plan(RunSettings):
     @property
     def restores_state(self) -> bool:
         """Whether it was made from a saved plan, so that its run restores the saved state."""
-        return SAVED in self.sources.values() and not self.from_start
+        return SAVED in self.sources.values()
 
     @property
     def info_keys(self) -> tuple[str, ...]:

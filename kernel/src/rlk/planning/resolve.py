@@ -212,7 +212,6 @@ def _plan(kernel: Kernel, spec: RunSpec, draft: Draft, parts: Parts, env: EnvCho
         sources={key: setting.by for key, setting in own.items()},
         notes=draft.notes,
         lost=spec.lost_values,
-        from_start=spec.from_start,
         kernel=kernel,
     )
 

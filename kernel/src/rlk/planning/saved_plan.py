@@ -114,7 +114,6 @@ def spec_of(
     changes: Mapping[str, Any] | None = None,
     observers: bool = False,
     to_act: bool = False,
-    from_start: bool = False,
 ) -> RunSpec:
     """The spec that makes a saved plan again.
 
@@ -127,7 +126,6 @@ def spec_of(
         changes: settings on top of the saved ones.
         observers: include components that only watch (callbacks, loggers); acting needs none.
         to_act: do without parts of training that are not there, or with stand-ins for them.
-        from_start: for a run that begins with this plan, and restores no state.
 
     Raises:
         BadFile: if `as_json` cannot have written it.
@@ -169,7 +167,6 @@ def spec_of(
         absent=absent,
         gone=tuple(sorted(gone)),
         lost_values=lost.missing(now.given),
-        from_start=from_start,
     )
     origins = {**before.origins, **_origins(present.components, plugins)}
     return now.over(attrs.evolve(before, origins=origins))

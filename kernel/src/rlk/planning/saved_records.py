@@ -176,9 +176,6 @@ class SavedPlan:
     components: list[SavedComponent] = attrs.field(validator=_fit_together)
     set_by: dict[str, str]
     refused: list[str]
-    #: In `plan.json`, the command that began the run at timestep 0 with nothing but this plan; ""
-    #: for a run of a program, or one that continued another.
-    begun_by: str = ""
 
     @property
     def algorithm(self) -> SavedComponent:

@@ -47,7 +47,6 @@ class RunSpec:
     gone: tuple[str, ...] = ()
     #: Those settings as that file has them, by key; the algorithm's by their names alone.
     lost_values: Mapping[str, Any] = attrs.field(factory=dict)
-    from_start: bool = False  #: whether a saved plan is for a run that begins, as `Plan` has it
 
     def over(self, lower: RunSpec) -> RunSpec:
         """This spec, completed from a lower one; plugins and notes are joined."""
@@ -62,7 +61,6 @@ class RunSpec:
             absent=(*lower.absent, *self.absent),
             gone=(*lower.gone, *self.gone),
             lost_values={**lower.lost_values, **self.lost_values},
-            from_start=lower.from_start or self.from_start,
         )
 
     def settings(self) -> Iterator[tuple[str, Setting]]:

@@ -213,9 +213,9 @@ class Metrics:
         self.row_asked = True
 
     def has_news(self) -> bool:
-        """Whether there is anything new since the last row."""
+        """Whether there is anything new since the last row, also from before a checkpoint."""
         is_later = self._clock.timesteps != self._timesteps_at_row
-        return is_later or bool(self._extra) or bool(self._added)
+        return is_later or bool(self._row_means) or bool(self._extra) or bool(self._added)
 
     def start_row(self) -> None:
         """Let the next row start here: nothing that came before needs one of its own."""

@@ -1,13 +1,14 @@
 """Which folder a new run may use: not one that holds another run, so no run is overwritten.
 
 `folder_owner` makes sure that it belongs to one process at a time. A folder counts as empty if
-a process that was killed before its run began left no more than the file of its owner and files
-that it had not finished.
+a process that was killed before its run began left no more than the file of its owner, files
+that it had not finished, and its plan, where the new run writes its own.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,31 +23,32 @@ if TYPE_CHECKING:
     from rlk.running.run import Run
 
 
-def claim(path: Path, what: str, instead: str) -> Path:
+def claim(path: Path, what: str, instead: str, rewritten: Collection[str] = ()) -> Path:
     """Make the folder of a new run, or take one that is empty; the arguments are `check_unused`'s.
 
     Raises:
         PlanError: if a run is writing to it, it is not empty, or it cannot be created.
     """
-    check_unused(path, what, instead)
+    check_unused(path, what, instead, rewritten)
     with looking_at(path, f"{what} cannot be made", PlanError):
         path.mkdir(parents=True, exist_ok=True)
     return path
 
 
-def check_unused(path: Path, what: str, instead: str) -> None:
+def check_unused(path: Path, what: str, instead: str, rewritten: Collection[str] = ()) -> None:
     """Refuse the folder of a new run, if `claim` would; it is not created yet.
 
     Args:
         path: of the folder.
         what: what the user typed (`--out mine`), which begins the error.
         instead: what to type to continue the run that the folder holds.
+        rewritten: names of files that the run writes before it begins: they do not count.
 
     Raises:
         PlanError: if a run is writing to it, it is not empty, or it cannot be a folder.
     """
     with looking_at(path, f"{what} cannot be made", PlanError):
-        _refuse_used(path, what, instead)
+        _refuse_used(path, what, instead, rewritten)
 
 
 def as_typed(run: Run) -> Path:
@@ -95,12 +97,16 @@ def continues_in(out: str | Path | None, loaded: Path) -> bool:
     return users_path(out).resolve() in own
 
 
-def _refuse_used(path: Path, what: str, instead: str | None) -> None:
+def _refuse_used(
+    path: Path, what: str, instead: str | None, rewritten: Collection[str] = ()
+) -> None:
     if problem := in_use(path):
         raise PlanError(problem)
     if path.exists() and not path.is_dir():
         raise PlanError(f"{what} exists and is not a folder. Name another one.")
-    if path.is_dir() and not all(map(_is_left, path.iterdir())):
+    if path.is_dir() and not all(
+        _is_left(file) or file.name in rewritten for file in path.iterdir()
+    ):
         other = f" or, to continue the run in it: {instead}"
         if instead is None:
             other = (

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlk.command_line import command_line, path_word
 from rlk.errors import BadFile, BrokenPlugin, PlanError, RlkError
 from rlk.files import looking_at, users_path
 from rlk.planning.saved_plan import PLAN
@@ -15,7 +14,7 @@ from rlk.protocols import Serializer, State
 from rlk.running.checkpoint import model_state
 from rlk.running.folder_owner import in_use
 from rlk.running.manifest import Part, check_manifest
-from rlk.running.unreadable import made, plan_in, why_unreadable
+from rlk.running.unreadable import made, why_unreadable
 
 if TYPE_CHECKING:
     from rlk.registry.kernel import Kernel
@@ -154,13 +153,6 @@ def _why_none(folder: Path) -> str:
     saves = "--plugin checkpoint, or in Python agent.save(path)."
     if owner := in_use(folder):
         return f"It is the folder of a run that has saved none yet. {owner} What saves one: {saves}"
-    plan = plan_in(folder)
-    if plan is not None and plan.begun_by:
-        again = command_line(["rlk", "resume", path_word(folder)])
-        return (
-            "It is the folder of a run that has saved none. If it was killed before, this begins "
-            f"it again: {again}"
-        )
     return (
         "It is the folder of a run that has saved none. Train it again, in another folder, with "
         f"what saves one: {saves}"

@@ -14,7 +14,7 @@ from rlk.running import saved_files
 from rlk_callbacks import evaluation
 from rlk_callbacks.config import EvaluationConfig
 from rlk_callbacks.evaluation import EvaluationCallback
-from rlk_callbacks.history import HISTORY, History, read_history, write_history
+from rlk_callbacks.history import HISTORY, read_history, write_history
 from rlk_evaluate.evaluate import Evaluation
 from rlk_testing import stand_in_kernel
 
@@ -62,8 +62,8 @@ def test_an_equal_model_of_after_the_checkpoint_is_not_the_best_though_the_file_
     with made("evaluation:every=4", "checkpoint:every=4,keep=none", out=tmp_path) as agent:
         agent.learn(12)
     assert best_timesteps(tmp_path) == 12
-    # As a kill leaves it where only the first evaluation was due to be written.
-    write_history(tmp_path / HISTORY, History(read_history(tmp_path / HISTORY)[:1]))
+    # As failed writes leave it.
+    write_history(tmp_path / HISTORY, read_history(tmp_path / HISTORY)[:1])
     callback = None if keeps_state else EvaluationCallback(EvaluationConfig(every=4, episodes=1))
     chosen: Any = {"plugins": [] if keeps_state else ["no:evaluation"]}
     with loaded(tmp_path / "checkpoints" / "4.zip", out=tmp_path, **chosen) as agent:

@@ -23,7 +23,7 @@ from rlk.planning.saved_plan import spec_of
 from rlk.planning.spec import make_spec
 from rlk.running import checkpoint, saved_files
 from rlk_callbacks import checkpoint as module
-from rlk_callbacks.checkpoint import later, size_of
+from rlk_callbacks.checkpoint import replaced, size_of
 from rlk_model_files.locate import checkpoints
 from rlk_testing import stand_in_kernel
 from rlk_zip.serializer import ZipSerializer
@@ -80,6 +80,22 @@ def test_a_run_leaves_a_model_and_a_checkpoint_at_its_end(tmp_path: Path) -> Non
     assert {"run", "storage", "environments"} <= set(whole["contents"])
 
 
+def test_a_run_can_be_resumed_from_its_start_until_another_checkpoint_is_there(
+    tmp_path: Path,
+) -> None:
+    seen = {}
+
+    def look(run: Any) -> None:
+        seen[run.timesteps] = names(tmp_path)
+
+    with made(tmp_path, "checkpoint:every=8,keep=none") as agent:
+        agent.learn(12, callback=look)
+        assert (seen[1], seen[8], seen[9]) == (["0"], ["0"], ["8"])
+        assert names(tmp_path) == ["8", "12"]
+        agent.learn(4, callback=look)
+    assert seen[1] == ["8", "12"], "the folder has others already"
+
+
 def test_every_counts_timesteps_and_waits_for_the_border(tmp_path: Path) -> None:
     with made(tmp_path, "checkpoint:every=10,keep=none") as agent:
         agent.learn(40)
@@ -102,20 +118,20 @@ def test_the_newest_stay_where_the_clock_of_the_machine_was_set_back(tmp_path: P
     assert names(tmp_path) == ["12", "16"]
 
 
-def test_the_folder_is_searched_for_later_ones_once_in_a_call_of_learn(
+def test_the_folder_is_not_searched_for_replaced_ones_at_every_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     searched = []
 
     def counted(run: Any) -> list[Path]:
         searched.append(run.timesteps)
-        return later(run)
+        return replaced(run)
 
-    monkeypatch.setattr(module, "later", counted)
+    monkeypatch.setattr(module, "replaced", counted)
     with made(tmp_path, "checkpoint:every=4,keep=none") as agent:
         agent.learn(20)
         agent.learn(12)
-    assert searched == [4, 4]
+    assert searched == [0, 4, 4]
     assert names(tmp_path) == ["4", "8", "12"]
 
 

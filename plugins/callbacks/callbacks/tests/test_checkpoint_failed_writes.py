@@ -41,7 +41,7 @@ def full_disk(allowed: int) -> Any:
 def test_a_write_that_fails_is_said_and_training_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(FileSerializer, "write", full_disk(1))
+    monkeypatch.setattr(FileSerializer, "write", full_disk(2))
     with (
         made(tmp_path, "checkpoint:every=10,keep=1") as agent,
         pytest.raises(RlkError, match=r"checkpoint, 4 times: .*No space.*\n.*model.zip, 1 time"),
@@ -59,7 +59,7 @@ def test_a_checkpoint_that_fails_after_others_were_written_is_said_again(
     write, count = FileSerializer.write, iter(range(1000))
 
     def every_second_fails(self: FileSerializer, path: Path, state: Any) -> None:
-        if next(count) % 2 == 0:
+        if next(count) % 2 == 1:
             raise OSError(28, "No space left on device")
         write(self, path, state)
 

@@ -254,7 +254,6 @@ def test_a_new_count_of_timesteps_adds_to_the_history(tmp_path: Path) -> None:
         agent.learn(8, reset_num_timesteps=False)
     kept = np.load(tmp_path / "evaluations.npz")
     assert kept["timesteps"].tolist() == [8, 8, 16, 24]
-    assert kept["cumulative_timesteps"].tolist() == [8, 20, 28, 36]
 
 
 @pytest.mark.parametrize("loaded", ["", "checkpoints/8.zip"])
@@ -268,7 +267,6 @@ def test_a_loaded_run_that_counts_from_0_adds_to_its_folder(
         agent.learn(4)
     kept = np.load(tmp_path / "evaluations.npz")
     assert kept["timesteps"].tolist() == [4, 8, 4]
-    assert kept["cumulative_timesteps"].tolist() == [4, 8, 12]
     assert saved_files.read(tmp_path / "best_model.zip", KERNEL)["manifest"]["timesteps"] == 4
 
 

@@ -38,6 +38,20 @@ def test_the_folder_of_a_run_that_failed_before_it_began_can_be_named_again(tmp_
     assert (out / "model.zip").is_file()
 
 
+def test_a_run_that_was_killed_when_its_plan_was_written_can_be_typed_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run"
+    (out / "checkpoints").mkdir(parents=True)
+    for name in (".owner", "plan.json", "spec.toml", "progress.csv"):
+        (out / name).touch()
+    assert ended(*RUN, "--out", out) == 2
+    assert "exists and is not empty" in capsys.readouterr().err
+    (out / "progress.csv").unlink()
+    assert ended(*RUN, "--out", out) == 0
+    assert (out / "model.zip").is_file() and (out / "plan.json").stat().st_size > 0
+
+
 def test_a_refused_run_leaves_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "run"
     assert ended(*RUN, "--out", out, "--device", "cdua") == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 from collections.abc import Callable
@@ -35,6 +36,13 @@ def parameters(model: Path) -> dict[str, np.ndarray]:
         return agent.get_parameters()
 
 
+def metrics(run: Path) -> list[dict[str, str]]:
+    """The rows of a run, without times."""
+    with (run / "progress.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    return [{k: row[k] for k in row.keys() - {"time/fps", "time/time_elapsed"}} for row in rows]
+
+
 def test_a_resumed_run_ends_as_the_uninterrupted_one(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -50,6 +58,23 @@ def test_a_resumed_run_ends_as_the_uninterrupted_one(
     )
     assert "not as before" not in printed
     assert "done: 30 timesteps in " in printed
+
+
+def test_a_run_that_was_killed_before_its_model_was_written_writes_it(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    expected, rows = parameters(folder / "model.zip"), metrics(folder)
+    for older in (False, True):
+        (folder / "model.zip").unlink()
+        if older:  # a model of an earlier part, as after a signal
+            shutil.copy(folder / "checkpoints" / "30.zip", folder / "model.zip")
+        assert ended("resume", folder) == 0
+        assert "done: 0 timesteps" in capsys.readouterr().out
+        written = parameters(folder / "model.zip")
+        assert all(np.array_equal(written[name], expected[name]) for name in expected)
+        assert metrics(folder) == rows != []
+    assert ended("resume", folder) == 0
+    assert "the run ended at 60 timesteps" in capsys.readouterr().out
 
 
 def test_a_checkpoint_within_its_own_folder_is_known_by_its_name_alone(
@@ -93,9 +118,9 @@ def test_schedules_of_a_run_that_is_done_are_not_said_to_move(
     out = tmp_path / "run"
     more = ["--set", "learning_rate=lin_0.01", "--plugin", "checkpoint:every=30"]
     assert trained(*more, "--timesteps", 60, "--out", out) == 0
-    assert ended("resume", out / "checkpoints" / "30.zip", "--timesteps", 20) == 0
+    assert ended("resume", out / "checkpoints" / "60.zip", "--timesteps", 20) == 0
     printed = capsys.readouterr().out
-    assert "the run ended at 30 timesteps" in printed and "schedules end" not in printed
+    assert "the run ended at 60 timesteps" in printed and "schedules end" not in printed
 
 
 def test_schedules_that_move_because_of_another_end_are_named(
@@ -287,6 +312,7 @@ def test_an_environment_that_is_code_is_named_again(
         ("a run/model.zip", "is not a checkpoint. Type: rlk resume '{runs}/a run'\n"),
         ("alone/model.zip", "is not a checkpoint. A model alone cannot be resumed"),
         ("ended", "holds no checkpoint. A model alone cannot be resumed"),
+        ("killed", "killed holds no model.zip and no checkpoint. It is the folder of a run that"),
         ("empty", "empty holds no model.zip and no checkpoint.\n"),
         (".", "It holds run folders; name one of them: "),
         ("run/plan.json", "no installed serializer reads '.json' files"),
@@ -297,9 +323,10 @@ def test_what_is_no_checkpoint_is_refused(
 ) -> None:
     runs = folder.parent
     shutil.copytree(folder, runs / "a run")
-    for name in ("alone", "ended", "empty"):
+    for name in ("alone", "ended", "empty", "killed"):
         (runs / name).mkdir()
-    shutil.copy(folder / "plan.json", runs / "ended")
+    for name in ("ended", "killed"):
+        shutil.copy(folder / "plan.json", runs / name)
     for copy in ("alone/model.zip", "ended/model.zip"):
         shutil.copy(folder / "model.zip", runs / copy)
     assert ended("resume", runs / place) == 1

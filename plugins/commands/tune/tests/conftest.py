@@ -26,7 +26,7 @@ SEARCH = Search(
     episodes=2,
     sampler="random",
     pruner="none",
-    same_episodes=True,
+    space="none",
 )
 
 

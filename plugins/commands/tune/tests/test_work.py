@@ -82,42 +82,25 @@ class Deadly(DiscreteMatch):
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no process gets SIGKILL")
-def test_a_trial_whose_process_is_killed_is_repeated(
-    rlk_typed: Terminal, typed: list[Any], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("always", [False, True])
+def test_a_trial_whose_process_is_killed_has_failed_and_the_search_goes_on(
+    rlk_typed: Terminal, typed: list[Any], monkeypatch: pytest.MonkeyPatch, always: bool
 ) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)  # a pipe has room for all
     Path("deadly.py").write_text(DEADLY)
     typed[typed.index("--env") + 1] = f"{Path.cwd()}/deadly.py:Deadly"
-    ended = rlk_typed(*typed, "--out", "mine", "--jobs", 2)
-    assert (ended.code, ended.err) == (0, "")
-    (said,) = (line for line in ended.out.splitlines() if "  interrupted  " in line)
-    assert said.endswith("(its process was killed, as the system does when memory runs out)")
+    ended = rlk_typed(*typed, "--set", f"env.always={always}", "--out", "mine", "--jobs", 2)
+    failed = [line for line in ended.out.splitlines() if "    failed  " in line]
+    assert all(line.endswith(f"({KILLED})") for line in failed)
     trials = table("mine")
-    (killed,) = (row for row in trials if row["state"] == "interrupted")
-    done = [row for row in trials if row["state"] == "complete"]
-    assert len(done) == 4 and len(trials) == 5
-    what = ("seed", "learning_rate", "gamma")
-    assert [killed[name] for name in what] in [[row[name] for name in what] for row in done]
-
-
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no process gets SIGKILL")
-def test_a_trial_that_is_killed_again_has_failed_and_the_search_goes_on(
-    rlk_typed: Terminal, typed: list[Any]
-) -> None:
-    Path("deadly.py").write_text(DEADLY)
-    typed[typed.index("--env") + 1] = f"{Path.cwd()}/deadly.py:Deadly"
-    words = ["--set", "env.always=true", "--trials", 3, "--jobs", 2, "--out", "mine"]
-    ended = rlk_typed(*typed, *words)
-    assert ended.code == 1
-    assert "no trial finished its training. The first one failed: its process was" in ended.err
-    trials = table("mine")
-    reasons = {"interrupted": "", "failed": KILLED}
-    assert all(row["reason"] == reasons[row["state"]] for row in trials)
-    drawn = {
-        state: sorted(row["seed"] for row in trials if row["state"] == state) for state in reasons
-    }
-    assert drawn["interrupted"] == drawn["failed"]
-    assert len(set(drawn["failed"])) == 3
+    assert [row["state"] for row in trials].count("failed") == len(failed) == (4 if always else 1)
+    assert all(row["reason"] == (KILLED if row["state"] == "failed" else "") for row in trials)
+    assert len({row["seed"] for row in trials}) == len(trials) == 4
+    if always:
+        assert ended.code == 1
+        assert "no trial finished its training. The first one failed: its process" in ended.err
+    else:
+        assert (ended.code, ended.err) == (0, "")
 
 
 def table(folder: str) -> list[dict[str, str]]:

@@ -94,42 +94,6 @@ def test_a_member_that_is_compressed_in_another_way_is_refused(method: int) -> N
     refused(rebuilt({}, method), "is compressed in another way")
 
 
-@pytest.mark.parametrize("comment", [b"", b"a comment"])
-def test_a_list_of_members_without_end_is_refused_before_it_is_read(comment: bytes) -> None:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        archive.writestr("manifest.json", "{}")
-        archive.comment = comment
-    data = bytearray(out.getvalue())
-    at = data.rindex(b"PK\x05\x06")
-    data[at + 12 : at + 16] = struct.pack("<I", 9 << 20)
-    refused(bytes(data), "its list of members has 9437184 bytes")
-
-
-@pytest.mark.parametrize("locates", ["the record", "its own place"])
-def test_a_list_of_members_without_end_is_refused_also_where_a_zip64_record_has_its_length(
-    locates: str,
-) -> None:
-    """Releases of Python differ in whether they read the record where its locator says it is."""
-    data, length = bytearray(written(STATE)), 9 << 20
-    begin = data.rindex(b"PK\x05\x06")
-    record, locator = begin + length, begin + length + 56
-    sizes = struct.pack("<QHHIIQQQQ", 44, 45, 45, 0, 0, 1, 1, length, begin)
-    at = record if locates == "the record" else locator
-    data[begin:begin] = (
-        bytes(length) + b"PK\x06\x06" + sizes + b"PK\x06\x07" + struct.pack("<IQI", 0, at, 1)
-    )
-    data[-10:-2] = b"\xff" * 8
-    refused(bytes(data), "its list of members has 9437184 bytes|has lost its end")
-
-
-def test_a_length_is_not_taken_from_inside_the_record_of_the_end() -> None:
-    data = bytearray(written(STATE))
-    at = data.rindex(b"PK\x05\x06")
-    data[at + 12 : at + 20] = struct.pack("<I", 9 << 20) + b"PK\x05\x06"
-    refused(bytes(data), "its list of members has 9437184 bytes")
-
-
 def test_a_zip_whose_lengths_are_in_its_zip64_record_alone_is_read() -> None:
     data = bytearray(written(STATE))
     at = data.rindex(b"PK\x05\x06")

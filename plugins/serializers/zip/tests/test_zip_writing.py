@@ -49,13 +49,12 @@ def test_what_cannot_be_stored_is_refused_with_its_key_path(value: Any, match: s
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_an_int_of_more_than_4300_digits_is_refused_with_its_key_path(sign: int) -> None:
+def test_an_int_of_more_than_4300_digits_is_refused(sign: int) -> None:
     value, longest = sign * 10**4300, sign * (10**4300 - 1)
     assert there_and_back({"storage": [0, longest]}) == {"storage": [0, longest]}
-    with pytest.raises(ValueError, match=r"state/storage/1 is an int of 14285 bits, .* 4300 dig"):
-        written({"storage": [0, value]})
-    with pytest.raises(ValueError, match=r"state/manifest/seed is an int"):
-        written({"manifest": {"seed": value}})
+    for state in ({"storage": [0, value]}, {"manifest": {"seed": value}}):
+        with pytest.raises(ValueError, match=r"4300 digits"):
+            written(state)
 
 
 def test_what_could_not_be_read_again_is_not_written() -> None:

@@ -2,11 +2,13 @@
 
 Checkpoints are taken at the end of an iteration, after everything else that happens there: whenever
 timesteps pass a multiple of `every`, and when training ends for any reason, signals included. So
-resuming the schedule needs no further state.
+resuming the schedule needs no further state. One is taken before the first iteration, so that a run
+can be resumed whenever it is killed; the next one replaces it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -44,12 +46,17 @@ class Checkpoints:
         self._at_border = True
         self._announced = False
 
-    @hookimpl
+    @hookimpl(trylast=True)
     def rlk_training_start(self, run: Run) -> None:
+        """Called last, so that the first checkpoint has the replay that others have filled."""
         self._began, self._saved, self._at_border = run.timesteps, -1, True
         self._due = self._next(run.timesteps)
-        if _writes(run) and run.plan.verbose:
-            _tell_of_later(run)
+        if not _writes(run):
+            return
+        if run.plan.verbose:
+            _tell_of_replaced(run)
+        if run.timesteps == 0 and not written(run):
+            self._try(run, NAME, self._write_checkpoint)
 
     @hookimpl
     def rlk_rollout_start(self) -> None:
@@ -71,6 +78,8 @@ class Checkpoints:
     @hookimpl
     def rlk_training_end(self, run: Run, failure: BaseException | None) -> None:
         nothing_new = failure is not None and run.timesteps == self._began
+        if nothing_new and self._saved == 0:
+            _remove_all(run)
         if not _writes(run) or isinstance(failure, NotFinite) or nothing_new:
             return
         self._try(run, "model.zip", _write_model, failure)
@@ -108,8 +117,8 @@ class Checkpoints:
             self._announce(run)
         compose = checkpoint.run_in_training if self._at_border else unfinished_state
         _save(run, path, compose(run, replay=self._config.replay))
-        if self._saved < 0:  # those of this call are never later
-            for path in later(run):
+        if self._saved <= 0:  # further ones of this call replace none
+            for path in replaced(run):
                 path.unlink(missing_ok=True)
         self._saved = run.timesteps
         if self._config.keep is not None:
@@ -148,19 +157,29 @@ def written(run: Run) -> list[Path]:
     return checkpoints(run.out, *(suffix for suffix in readable if suffix != own), own)
 
 
-def later(run: Run) -> list[Path]:
-    """The checkpoints in a run's folder of later timesteps than it has now.
+def replaced(run: Run) -> list[Path]:
+    """The checkpoints in a run's folder that one of its timesteps replaces.
 
-    They are from before it was resumed from an older checkpoint, or from before a call of `learn`
-    that counts timesteps from 0 again. If they stayed, `rlk resume` would take the last of them
-    for the newest.
+    Later ones are from before it was resumed from an older checkpoint, or from before a call of
+    `learn` that counts timesteps from 0 again. If they stayed, `rlk resume` would take the last of
+    them for the newest. That of its start is of no use any more.
     """
-    return [path for path in written(run) if int(path.name.partition(".")[0]) > run.timesteps]
+    at = {path: int(path.name.partition(".")[0]) for path in written(run)}
+    return [path for path in at if at[path] > run.timesteps or at[path] == 0 < run.timesteps]
 
 
-def _tell_of_later(run: Run) -> None:
+def _remove_all(run: Run) -> None:
+    """Remove the checkpoint of a run that has not begun, and with it the folder of checkpoints."""
+    assert run.out is not None
+    with contextlib.suppress(OSError):  # what stays is a run that can be resumed
+        for path in written(run):
+            path.unlink()
+        (run.out / "checkpoints").rmdir()
+
+
+def _tell_of_replaced(run: Run) -> None:
     """Print which checkpoints the run will delete when it writes its first one."""
-    names = [path.name for path in later(run)]
+    names = [path.name for path in replaced(run)]
     if not names:
         return
     whose = "the run had written after this point"
@@ -168,8 +187,8 @@ def _tell_of_later(run: Run) -> None:
     if run.timesteps == 0 < run.clock.earlier_timesteps:
         whose = "earlier calls of learn have written"
         instead = "learn(…, reset_num_timesteps=False) continues their count of timesteps instead"
-    replaced = f"the next checkpoint replaces {', '.join(names)}, which {whose}."
-    print_message(NAME, f"{replaced} Copy those that you want to keep; {instead}.")
+    which = f"the next checkpoint replaces {', '.join(names)}, which {whose}."
+    print_message(NAME, f"{which} Copy those that you want to keep; {instead}.")
 
 
 def prune(files: Sequence[Path], keep: int) -> None:

@@ -23,7 +23,7 @@ class CheckpointConfig:
     every: int | None = attrs.field(
         default=None,
         **setting(
-            "timesteps between two checkpoints, at least 1; none saves at the end only",
+            "timesteps between two checkpoints, at least 1; none saves at the start and the end",
             _at_least_1_or_none,
         ),
     )

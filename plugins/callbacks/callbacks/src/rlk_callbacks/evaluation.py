@@ -24,8 +24,7 @@ from rlk.running.seeding import Streams
 from rlk_callbacks.config import EvaluationConfig
 from rlk_callbacks.history import (
     HISTORY,
-    History,
-    read_before_folder,
+    packed,
     read_history,
     unpacked,
     until,
@@ -50,9 +49,8 @@ class EvaluationCallback:
     longer. Only a run with a folder has `best_model.zip` and `evaluations.npz`, whose format is
     that of Stable Baselines 2.10: `timesteps` [K], `results` and `ep_lengths` [K, episodes].
     Several calls of `learn` append to it, also those of a run that was loaded to continue in its
-    folder; if one counts timesteps from 0 again, `timesteps` starts again from small values, and
-    `cumulative_timesteps` [K] counts on. An object that is passed to `learn` of another agent
-    begins anew.
+    folder; if one counts timesteps from 0 again, `timesteps` starts again from small values. An
+    object that is passed to `learn` of another agent begins anew.
 
     Without an environment of its own it follows `set_env`. What was the best model in the old
     environment does not count in the new one.
@@ -73,10 +71,8 @@ class EvaluationCallback:
         self._due = 0
         self._missed: int | None = None
         self._evaluated_at = -1  #: the timestep of the latest evaluation
-        self._before_folder = 0  #: what `Clock.earlier_timesteps` has of calls in other folders
         self._best: float | None = None
-        self._history = History()
-        self._n_written = 0  #: how many evaluations of it the file has; 0 until this writes it
+        self._history: list[Evaluation] = []
         self._reason: str | None = None
 
     @hookimpl
@@ -120,12 +116,7 @@ class EvaluationCallback:
 
     @hookimpl
     def rlk_training_end(self, run: Run) -> None:
-        """Write the last evaluations.
-
-        Leave nothing open where this is a callback of one call of `learn`, and no plugin.
-        """
-        if 0 < self._n_written < len(self._history):
-            self._write_history(run)
+        """Leave nothing open where this is a callback of one call of `learn`, and no plugin."""
         if all(run.hooks.get(choice.name) is not self for _, choice in run.plan.choices()):
             self._close_env(run)
 
@@ -206,9 +197,7 @@ class EvaluationCallback:
             seeds=seeds,
             deterministic=config.deterministic,
         )
-        cumulative = all_timesteps - self._before_folder
-        found = attrs.evolve(result, number=self._number, cumulative_timesteps=cumulative)
-        self._take_in(run, found)
+        self._take_in(run, attrs.evolve(result, number=self._number))
 
     def _take_in(self, run: Run, result: Evaluation) -> None:
         mean, group = result.mean_return, self._own("eval")
@@ -217,10 +206,7 @@ class EvaluationCallback:
         run.metrics.set(f"{group}/mean_ep_length", result.mean_length)
         if result.success_rate is not None:
             run.metrics.set(f"{group}/success_rate", result.success_rate)
-        # A new best is always in the file: so a run that continues in its folder knows its mean.
-        is_better = self._best is None or mean > self._best
-        if is_better or self._history.is_due(self._n_written):
-            self._write_history(run)
+        self._write_history(run)
         if self._best is None or mean >= self._best:
             # If it cannot be written, a later model that is worse may be the best on disk.
             name = self._own("best_model")
@@ -238,9 +224,8 @@ class EvaluationCallback:
         name = self._own(HISTORY)
         with run.failed_writes.tolerated(name):
             if run.out is not None and self._history:
-                write_history(run.out / name, self._history, self._before_folder)
+                write_history(run.out / name, self._history)
                 run.failed_writes.recovered(name)
-                self._n_written = len(self._history)
 
     def _restore_folder(self, run: Run) -> None:
         """Restore what a resumed run's checkpoint knows into its folder, and remove what is later.
@@ -260,15 +245,10 @@ class EvaluationCallback:
 
         A run that counts on from an earlier timestep drops the evaluations after it.
         """
-        self._before_folder = run.clock.earlier_timesteps
         if run.out is None or run.communicator.rank != 0:
             return
-        path = run.out / self._own(HISTORY)
-        written = read_history(path)
-        kept = until(written, run.timesteps) if run.timesteps else written
-        self._history = History(kept)
-        if kept:
-            self._before_folder = read_before_folder(path)
+        written = read_history(run.out / self._own(HISTORY))
+        self._history = kept = until(written, run.timesteps) if run.timesteps else written
         best = max((one.mean_return for one in kept), default=-math.inf)
         model = self._best_model(run, run.out)
         if kept and model.is_file() and not (run.timesteps and _is_later(model, run)):
@@ -289,27 +269,21 @@ class EvaluationCallback:
         if not self._listened_to.is_new(run):
             return False
         self._env, self._best, self._missed = None, None, None
-        self._history, self._n_written = History(), 0
+        self._history = []
         return True
 
     # ---- state -----------------------------------------------------------------------------------
 
     @hookimpl
     def rlk_save(self) -> State:
-        return {
-            "best": self._best,
-            "due": self._due,
-            "history": self._history.packed(),
-            "before_folder": self._before_folder,
-        }
+        return {"best": self._best, "due": self._due, "history": packed(self._history)}
 
     @hookimpl
     def rlk_load(self, run: Run, state: State) -> None:
         self._is_new(run)
         self._missed = int(state["due"])
         self._best = None if state["best"] is None else float(state["best"])
-        self._history = History(unpacked(state["history"]))
-        self._before_folder = int(state["before_folder"])
+        self._history = unpacked(state["history"])
 
 
 def _listening(run: Run) -> list[EvaluationCallback]:
@@ -321,7 +295,7 @@ def _listening(run: Run) -> list[EvaluationCallback]:
 def _is_later(model: Path, run: Run) -> bool:
     """Whether a model was trained for longer than the run was so far, or cannot be read.
 
-    The history does not tell: after a kill, it may lack the last evaluations, and means may be
+    The history does not tell: after a failed write, it lacks the last evaluations, and means may be
     equal. The timesteps of all calls of `learn` count, because each may begin at 0.
     """
     clock = Clock(total_timesteps=0)

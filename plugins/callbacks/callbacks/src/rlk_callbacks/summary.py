@@ -122,7 +122,7 @@ def advised(run: Run, *, stopped: bool) -> Iterator[str]:
     out, suffix = as_typed(run), run.plan.serializer.make().suffix
     files = [out / f"{name}{suffix}" for name in ("model", "best_model")]
     yield from (f"  {file}" for file in files if file.exists())
-    if not _holds_model(run, out):
+    if not _holds(run, out / "model"):
         saves = any(choice.name == SAVES for choice in run.plan.callbacks)
         advice = "" if saves else f"; the plugin {SAVES} saves one"
         yield f"  no last model was saved{advice}"
@@ -148,14 +148,14 @@ def _going_on(run: Run, out: Path, last: Path) -> Iterator[str]:
 def _next_steps(run: Run, out: Path) -> Iterator[str]:
     """Commands that work as printed, or Python code if no command can do it."""
     again = to_pass_again(run.plan, observers=False)
-    has_model = _holds_model(run, out)
+    has_model = _holds(run, out / "model")
     if again.objects and has_model:
         yield f"next, in Python: rlk.load({str(out)!r}, {', '.join(again.keywords)})"
         return
     options: dict[str, Sequence[str]] = {}
     if has_model:
         options["evaluate"] = again.options
-    if has_model or _holds_model(run, out, best=True):
+    if has_model or _holds(run, out / "best_model"):
         options["enjoy"] = again.options
     if run.clock.episodes and any((out / name).exists() for name in ROWS):
         options["plot"] = ()
@@ -165,10 +165,10 @@ def _next_steps(run: Run, out: Path) -> Iterator[str]:
         yield f"  {command_line(['rlk', command, path_word(out), *options[command]])}"
 
 
-def _holds_model(run: Run, out: Path, *, best: bool = False) -> bool:
-    """Whether a model or a checkpoint, or also a best model, can be loaded from the folder."""
+def _holds(run: Run, model: Path) -> bool:
+    """Whether a model of this name, without its suffix, can be loaded."""
     try:
-        saved_files.find(out, run.plan.kernel, best=best)
+        saved_files.find(model, run.plan.kernel)
     except BadFile:
         return False
     return True

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import re
 import time
-from collections.abc import Mapping
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,22 +79,14 @@ def check_wanted(wanted: str) -> None:
     check_unused(*_wanted(wanted))
 
 
-def _wanted(wanted: str) -> tuple[Path, str, str]:
-    """The folder that the user names, what was typed, and what to type for the run in it."""
+def _wanted(wanted: str) -> tuple[Path, str, str, set[str]]:
+    """The arguments of `check_unused` for the folder that the user names."""
     path = Path(wanted)
-    return path, f"--out {path}", _resume(path)
+    return path, f"--out {path}", _resume(path), PLAN_FILES
 
 
 def _resume(path: Path) -> str:
     return command_line(["rlk", "resume", path_word(path)])
-
-
-def write_begun_plan(out: Path, plan: Mapping[str, Any]) -> None:
-    """`write_plan`, for a run that begins at timestep 0 with nothing but this plan.
-
-    `plan.json` says so, because only such a run may begin again if it saved nothing.
-    """
-    write_plan(out, {**plan, "begun_by": "rlk run"})
 
 
 def write_plan(out: Path, plan: dict[str, Any]) -> None:

@@ -91,7 +91,7 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **o
     try:
         with Agent(plan, spec) as agent:
             if plan.out is not None:
-                folder.write_begun_plan(Path(plan.out), as_json(plan))
+                folder.write_plan(Path(plan.out), as_json(plan))
                 warn_of_no_callback(plan)
             return train_to_the_end(agent)
     except BaseException:

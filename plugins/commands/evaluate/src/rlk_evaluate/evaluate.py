@@ -45,8 +45,6 @@ class Evaluation:
         successes: how far each was one, 0 to 1, of the episodes whose last info has `is_success`.
         timesteps: of training at the time of the evaluation.
         number: which of several evaluations of the run, as in another environment, from 1.
-        cumulative_timesteps: those of all calls of `learn` of its folder, as `timesteps` may begin
-            at 0 in each; 0 outside of training.
     """
 
     returns: list[float]
@@ -54,7 +52,6 @@ class Evaluation:
     successes: list[float] = attrs.field(factory=list)
     timesteps: int = 0
     number: int = 1
-    cumulative_timesteps: int = 0
 
     @property
     def mean_return(self) -> float:

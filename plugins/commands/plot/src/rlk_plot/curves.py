@@ -334,9 +334,4 @@ def _evaluations(folder: Path) -> tuple[Array, Array]:
     are_numbers = at.dtype.kind in "iuf" and results.dtype.kind in "iuf"
     if not are_numbers or at.ndim != 1 or results.ndim != 2 or len(at) != len(results):
         raise BadFile(f"{path} is damaged: it has no returns, float [K, episodes], of K timesteps.")
-    counted = found.get("cumulative_timesteps")
-    if counted is None:  # the file is of Stable Baselines
-        counted = one_count(at.astype(np.float64), is_strict=True)
-    elif counted.dtype.kind not in "iu" or counted.shape != at.shape:
-        raise BadFile(f"{path} is damaged: its cumulative_timesteps are no whole numbers [K].")
-    return counted.astype(np.float64), np.nanmean(results, axis=1)
+    return one_count(at.astype(np.float64), is_strict=True), np.nanmean(results, axis=1)

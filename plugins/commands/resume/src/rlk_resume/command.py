@@ -19,7 +19,7 @@ from rlk.registry.kernel import default_kernel
 from rlk_cli.completion import files, folders
 from rlk_cli.options import SHARED, given, typed_verbosity
 from rlk_cli.train import explain, take_over, train_to_the_end
-from rlk_resume.found import Found, find, resuming, saying_what_to_do
+from rlk_resume.found import Found, find, saying_what_to_do
 from rlk_resume.ranks import refuse_other_checkpoints
 from rlk_resume.schedules import end_schedules
 
@@ -60,7 +60,7 @@ def resume(
     explained: bool,
     **options: Any,
 ) -> int:
-    """Continue a run from its last checkpoint, or from its start if it has saved none.
+    """Continue a run from its last checkpoint.
 
     RUN is a run folder, or one checkpoint in it. If the environment or a plugin came from a file of
     your own, give --env or --plugin again, because a saved file must not run code.
@@ -71,7 +71,7 @@ def resume(
     plan, spec = _planned(found, asked)
     if explained:
         return explain(plan, spec)
-    if found.timesteps >= plan.total_timesteps:
+    if _has_ended(found, plan):
         return _say_that_it_ended(found.timesteps, plan)
     code = take_over(plan)
     if code is not None:
@@ -79,7 +79,7 @@ def resume(
     with _owned(plan, asked) as folder:
         if folder is not None and (now := find(asked.place, plan.kernel, owned=True)) != found:
             found, (plan, spec) = now, _planned(now, asked)
-            if found.timesteps >= plan.total_timesteps:
+            if _has_ended(found, plan):
                 return _say_that_it_ended(found.timesteps, plan)
         agent = continued(plan, spec, found, folder)
         if "seed" in changes:
@@ -100,11 +100,6 @@ def _planned(found: Found, asked: Asked) -> tuple[Plan, RunSpec]:
     from rlk_resume.fork import check_fork
 
     kernel = default_kernel()
-    if asked.out is not None and not found.is_saved:
-        raise BadFile(
-            f"{asked.place} holds no checkpoint to begin a fork with. To train it from its start: "
-            f"{resuming(asked.place)}"
-        )
     spec = spec_of(
         found.plan,
         kernel,
@@ -112,7 +107,6 @@ def _planned(found: Found, asked: Asked) -> tuple[Plan, RunSpec]:
         plugins=asked.plugins,
         changes=asked.changes,
         observers=True,
-        from_start=not found.is_saved,
     )
     spec = make_spec("", {"out": asked.out or str(found.folder)}).over(spec)
     plan = resolve(kernel, spec)
@@ -141,6 +135,22 @@ def _owned(plan: Plan, asked: Asked) -> Iterator[OwnedFolder | None]:
         folder.release()
 
 
+def _has_ended(found: Found, plan: Plan) -> bool:
+    """Whether nothing is left to do: the last timestep is saved, and `model.zip` has its policy.
+
+    A run that was killed between these two only has to write its model.
+    """
+    from rlk.running import saved_files
+
+    if found.timesteps < plan.total_timesteps:
+        return False
+    try:
+        model = saved_files.read_manifest(found.folder / "model", plan.kernel)
+    except BadFile:
+        return False
+    return bool(model["timesteps"] >= found.timesteps)
+
+
 def _say_that_it_ended(timesteps: int, plan: Plan) -> int:
     """Print that nothing is left to train; returns the exit code."""
     if plan.verbose:
@@ -155,7 +165,7 @@ def continued(plan: Plan, spec: RunSpec, found: Found, owned: OwnedFolder | None
     Args:
         plan: of the continued run, made from `spec`.
         spec: the request.
-        found: the checkpoint, or the plan of a run without one.
+        found: the checkpoint.
         owned: the run's own folder; None for a fork, or a rank that does not write to it.
 
     Raises:
@@ -167,10 +177,6 @@ def continued(plan: Plan, spec: RunSpec, found: Found, owned: OwnedFolder | None
     from rlk_resume.changes import naming_changes, write_changed_plan
     from rlk_resume.fork import forked
 
-    if not found.is_saved:
-        from rlk_resume.from_start import begun
-
-        return begun(plan, spec, found, owned)
     is_fork = plan.out is not None and owned is None
     with forked(found, plan) if is_fork else contextlib.nullcontext(owned) as folder:
         with saying_what_to_do(found.path, found.before):

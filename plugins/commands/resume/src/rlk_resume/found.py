@@ -1,4 +1,4 @@
-"""What RUN refers to: the checkpoint that a run continues from, or the plan of one without any."""
+"""What RUN refers to: the checkpoint that a run continues from."""
 
 from __future__ import annotations
 
@@ -10,14 +10,10 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from rlk.command_line import command_line, path_word
-from rlk.documents import read_json
 from rlk.errors import BadFile, PlanError
 from rlk.files import looking_at
 from rlk.planning.saved_plan import PLAN
-from rlk.planning.saved_records import SavedPlan
-from rlk.structure import structured
 from rlk_model_files.locate import checkpoints
-from rlk_resume.unsaved import refuse_to_begin
 
 if TYPE_CHECKING:
     from rlk.registry.kernel import Kernel
@@ -33,15 +29,13 @@ class Found:
     """What a run continues from.
 
     Attributes:
-        path: the checkpoint, or the `plan.json` of a run that was killed before it saved one.
-        is_saved: whether it is a checkpoint.
+        path: the checkpoint.
         before: the checkpoints before it, to name one if it is damaged.
         plan: the plan in it, as in files.
         timesteps: at which the run continues.
     """
 
     path: Path
-    is_saved: bool
     before: tuple[Path, ...] = ()
     plan: Mapping[str, Any]
     timesteps: int
@@ -51,7 +45,7 @@ class Found:
         """The run folder; PlanError if the checkpoint is not in one."""
         from rlk_resume.fork import folder_of
 
-        folder = folder_of(self.path) if self.is_saved else self.path.parent
+        folder = folder_of(self.path)
         if folder is None:
             raise PlanError(
                 f"{self.path} is not in the folder `checkpoints` of a run folder. Name a folder to "
@@ -69,27 +63,19 @@ def find(place: Path, kernel: Kernel, *, owned: bool = False) -> Found:
         owned: whether this process owns the folder, so that no run writes to it meanwhile.
 
     Raises:
-        BadFile: if there is nothing to continue from, or it cannot be read; of a run without a
-            checkpoint, unless it may begin again (`unsaved`).
+        BadFile: if there is nothing to continue from, or it cannot be read.
         PlanError: if the folder has no checkpoint yet, and a process trains in it.
     """
     from rlk.running import saved_files
 
     with looking_at(place, f"cannot read {place}"):
-        found = _checkpoints_of(place, kernel, owned=owned)
-    if not found:
-        path = place / PLAN
-        plan = read_json(path)
-        refuse_to_begin(place, structured(SavedPlan, plan, f"{path} is damaged: the plan"))
-        return Found(path=path, is_saved=False, plan=plan, timesteps=0)
-    *before, path = found
+        *before, path = _checkpoints_of(place, kernel, owned=owned)
     with saying_what_to_do(path, before):
         manifest = saved_files.read_manifest(path, kernel)
     if "run" not in manifest["contents"]:
         raise BadFile(f"{path} is not a checkpoint. {_instead(path, kernel)}")
     return Found(
         path=path,
-        is_saved=True,
         before=tuple(before),
         plan=manifest["plan"],
         timesteps=manifest["timesteps"],
@@ -97,7 +83,7 @@ def find(place: Path, kernel: Kernel, *, owned: bool = False) -> Found:
 
 
 def _checkpoints_of(place: Path, kernel: Kernel, *, owned: bool) -> list[Path]:
-    """The checkpoints that RUN refers to; none for a folder with a plan and no model."""
+    """The checkpoints that RUN refers to, at least one."""
     from rlk.running import saved_files
     from rlk.running.folder_owner import in_use
     from rlk.running.unreadable import why_unreadable
@@ -106,15 +92,12 @@ def _checkpoints_of(place: Path, kernel: Kernel, *, owned: bool) -> list[Path]:
     if place.is_dir():
         if found := checkpoints(place, *(one.suffix for one in serializers)):
             return found
-        has_plan = (place / PLAN).exists()
-        if has_plan and (why := why_unreadable(place, kernel)):
+        if (place / PLAN).exists() and (why := why_unreadable(place, kernel)):
             raise BadFile(f"{place} holds no checkpoint that can be read. {why}")
         if not owned and (owner := in_use(place)):  # it may still write some
             raise PlanError(f"{place} holds no checkpoint yet. {owner}")
         if any(one.find(place) for one in serializers):
             raise BadFile(f"{place} holds no checkpoint. {NO_MODEL}")
-        if has_plan:
-            return []
     return [saved_files.find(place, kernel)[0]]  # if nothing is there, an error that says so
 
 

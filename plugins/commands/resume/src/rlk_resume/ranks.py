@@ -1,4 +1,4 @@
-"""Several ranks continue from one checkpoint, or begin together."""
+"""Several ranks continue from one checkpoint."""
 
 from __future__ import annotations
 

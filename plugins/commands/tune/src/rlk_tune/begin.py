@@ -52,8 +52,6 @@ def new_search(
         space=space,
         seed=draw_seed() if seed is None else seed,
         timesteps=1,
-        # Else they depend on the timesteps, and these on what is searched, such as n_steps.
-        same_episodes=True,
         **fields,
     )
     plan = resolve(kernel, search.common())

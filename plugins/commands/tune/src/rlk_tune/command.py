@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,6 @@ from rlk.planning.spec import make_spec
 from rlk.registry.kernel import default_kernel
 from rlk_cli.options import given, over_file
 from rlk_cli.run import run
-from rlk_tune.one_process import refuse_several
 from rlk_tune.options import FIELDS, OPTIONS
 
 if TYPE_CHECKING:
@@ -53,7 +51,6 @@ def tune(
     from rlk.planning.resolve import resolve
     from rlk_cli.folder import choose
 
-    refuse_several(os.environ)
     of_search = {name: options.pop(name) for name in OF_SEARCH}
     spec = make_spec(algo or "", given(**options, out=out))
     spec = over_file(spec, spec_file)

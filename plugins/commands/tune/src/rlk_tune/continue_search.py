@@ -11,14 +11,9 @@ import attrs
 from rlk.errors import PlanError
 from rlk.planning.lost_settings import texts_in
 from rlk.planning.parse import parse_plugin
-from rlk.planning.resolve import resolve
 from rlk.planning.restored_environment import code_in, typed
-from rlk.planning.saved_plan import as_json
-from rlk.planning.spec import RunSpec, make_spec
+from rlk.planning.spec import RunSpec
 from rlk.registry.external import is_place
-from rlk.registry.kernel import default_kernel
-from rlk_cli.folder import spec_toml
-from rlk_tune.one_setting import Names
 from rlk_tune.search import Search, read
 from rlk_tune.spaces import Ranges
 
@@ -55,12 +50,8 @@ def search_in(folder: Path, spec: RunSpec, ranges: Ranges, fields: Mapping[str, 
     for name, value in now.items():
         if name in ("trials", "out", "verbose") or before.get(name) == value:
             continue
-        if name == "space" and not search.space:
-            continue  # it was written without it
         if name in before:
             had = f"has {name}={before[name]!r}, not {value!r}"
-        elif name in spec.given and _is_planned(search, name, value):
-            continue
         else:
             had = f"was begun without {name}={value!r}"
         raise PlanError(
@@ -108,20 +99,3 @@ def _option(key: str, value: Any) -> str:
     """What to type for a setting."""
     is_own = key in ("algo", "env")
     return typed(f"--{key}", value) if is_own else typed("--set", f"{key}={value}")
-
-
-def _is_planned(search: Search, name: str, value: Any) -> bool:
-    """Whether all trials have this value of a setting that was not given: by default, for example.
-
-    No trial has it for certain if the setting is searched.
-    """
-    kernel, with_it = default_kernel(), make_spec("", {name: value})
-    spec = search.common()
-    plan = resolve(kernel, spec)
-    if Names(plan).same(name, search.searched) is not None:
-        return False
-    try:
-        other = resolve(kernel, with_it.over(spec))
-    except PlanError:
-        return False
-    return spec_toml(as_json(other)) == spec_toml(as_json(plan))

@@ -16,7 +16,7 @@ from rlk_cli.columns import columns, terminal_width
 from rlk_tune.continue_search import code_options
 from rlk_tune.results import BEST, TRIALS, state_of
 from rlk_tune.search import Search
-from rlk_tune.study import ERROR, REASON, completed, counted, mean_return
+from rlk_tune.study import REASON, completed, counted, mean_return
 
 #: This many of the best trials are shown at the end.
 SHOWN = 3
@@ -52,7 +52,7 @@ def searched(search: Search, notes: Sequence[str]) -> str:
 def line(trial: FrozenTrial, search: Search, study: optuna.Study) -> str:
     """One line for a trial that has ended: its value, and the settings that were tried."""
     settings = " ".join(f"{name}={shown(value)}" for name, value in trial.params.items())
-    reason = trial.user_attrs.get(REASON) or trial.user_attrs.get(ERROR, "")
+    reason = trial.user_attrs.get(REASON, "")
     right = f"{settings}  ({reason.splitlines()[0]})" if reason else settings
     left = f"trial {trial.number:>4}  {_outcome(trial, search, study)}"
     return columns(left, SETTINGS_AT, right, terminal_width())

@@ -44,12 +44,10 @@ class Search:
     episodes: int = attrs.field(validator=AT_LEAST_1)  #: of each evaluation
     sampler: Sampler
     pruner: Pruner
+    #: Where its ranges came from (`--space`).
+    space: str
     #: Who gave a setting or a plugin, where that was not the user, as in `RunSpec`: a SPEC.toml.
     origins: dict[str, str] = attrs.field(factory=dict)
-    #: Where its ranges came from (`--space`); empty in a file that was written without it.
-    space: str = ""
-    #: Whether all evaluations are in the same episodes; those of a file without it are not.
-    same_episodes: bool = False
 
     @property
     def ranges(self) -> Ranges:
@@ -102,7 +100,8 @@ class Search:
             "evaluation.every": -(-self.timesteps // self.evaluations),
             "evaluation.episodes": self.episodes,
             "evaluation.seed": self.seed,
-            "evaluation.same_episodes": self.same_episodes,
+            # Else they depend on the timesteps, and these on what is searched, such as n_steps.
+            "evaluation.same_episodes": True,
         }
         lower = make_spec("", evaluation, origin=ORIGIN)
         origins = {**lower.origins, plugin_key("evaluation"): ORIGIN}

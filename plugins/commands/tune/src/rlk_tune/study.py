@@ -31,9 +31,9 @@ from rlk_tune.signals import INTERRUPTIONS
 FILE = "study.log"
 NAME = "rlk"
 #: The notes of a trial: its job, its seed, how many timesteps it trained, and why it failed. An
-#: interrupted one has no reason; one that ended the search or its process has the error.
-JOB, SEED, TIMESTEPS, REASON, ERROR = "job", "seed", "timesteps", "reason", "error"
-#: The error of a trial whose process got SIGKILL.
+#: interrupted one has no reason.
+JOB, SEED, TIMESTEPS, REASON = "job", "seed", "timesteps", "reason"
+#: The reason of a trial whose process got SIGKILL.
 KILLED = "its process was killed, as the system does when memory runs out"
 #: The number of trials before the sampler and the pruner use earlier results.
 STARTUP_TRIALS = 10
@@ -94,25 +94,18 @@ def end_unfinished(study: optuna.Study) -> None:
 
 
 def end_killed(study: optuna.Study, job: int) -> FrozenTrial | None:
-    """End the trial of a job whose process was killed, and return it; None if it ran none.
-
-    A trial with the same settings and seed is next. If that one is killed as well, it has failed.
-    """
+    """End the trial of a job whose process was killed: it has failed. None if it ran none."""
     running = study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
     trial = next((one for one in running if one.user_attrs.get(JOB) == job), None)
     if trial is None:
         return None
-    has_failed = has_raised(study, trial)
     # Only an `optuna.Trial` has a public method for this, and it was in the process that is gone.
-    note = REASON if has_failed else ERROR
-    study._storage.set_trial_user_attr(trial._trial_id, note, KILLED)
-    if not has_failed:
-        study.enqueue_trial(trial.params, {SEED: trial.user_attrs[SEED]})
+    study._storage.set_trial_user_attr(trial._trial_id, REASON, KILLED)
     return study.tell(trial.number, state=TrialState.FAIL)
 
 
 def counted(study: optuna.Study) -> list[FrozenTrial]:
-    """The trials that ended by themselves, with any result."""
+    """The trials that ended by themselves, or whose process was killed: not interrupted ones."""
     ended = (TrialState.COMPLETE, TrialState.PRUNED)
     found = study.get_trials(deepcopy=False)
     return [trial for trial in found if trial.state in ended or REASON in trial.user_attrs]
@@ -122,16 +115,6 @@ def completed(study: optuna.Study) -> list[FrozenTrial]:
     """Those that were neither pruned nor failed, the best first; of equal ones, the earlier."""
     found = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
     return sorted(found, key=lambda trial: (-(trial.value or 0.0), trial.number))
-
-
-def has_raised(study: optuna.Study, trial: optuna.Trial | FrozenTrial) -> bool:
-    """Whether an earlier trial with the same settings and seed ended by an error or was killed."""
-    return any(
-        ERROR in one.user_attrs
-        and one.params == trial.params
-        and one.user_attrs[SEED] == trial.user_attrs[SEED]
-        for one in study.get_trials(deepcopy=False)
-    )
 
 
 def mean_return(trial: FrozenTrial) -> str:
@@ -144,8 +127,7 @@ def next_trial(study: optuna.Study, search: Search, job: int) -> tuple[optuna.Tr
     """A trial with drawn settings, and the seed for its training.
 
     The sampler is seeded for every trial by the number of trials before, so that a search that was
-    interrupted draws the same as one that was not. Jobs draw differently from each other. A trial
-    whose process was killed is repeated instead: see `end_killed`.
+    interrupted draws the same as one that was not. Jobs draw differently from each other.
 
     Raises:
         BadFile: if the ranges are not those of the trials before.
@@ -161,7 +143,6 @@ def next_trial(study: optuna.Study, search: Search, job: int) -> tuple[optuna.Tr
             f"search.json has other ranges than the trials in {FILE} had: {error}. Restore "
             "search.json, or begin another search in another folder."
         ) from error
-    seed = trial.user_attrs.get(SEED, seed)  # that of the trial which is repeated
     trial.set_user_attr(SEED, seed)
     trial.set_user_attr(JOB, job)
     return trial, seed

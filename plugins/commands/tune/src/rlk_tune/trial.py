@@ -14,7 +14,7 @@ from rlk.planning.resolve import resolve
 from rlk.registry.kernel import default_kernel
 from rlk_cli.memory import lacks_memory
 from rlk_tune.search import Search
-from rlk_tune.study import ERROR, REASON, TIMESTEPS, has_raised, next_trial
+from rlk_tune.study import REASON, TIMESTEPS, next_trial
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
@@ -59,11 +59,10 @@ def run_trial(search: Search, study: optuna.Study, job: int) -> FrozenTrial:
     evaluations would favour lucky ones.
 
     Raises:
-        Exception: any other error than those that drawn settings cause. A trial has failed if
-            training gives non-finite numbers, needs more memory than there is, or ends before the
-            first update or before any evaluation (a callback stopped it), if planning refuses the
-            drawn settings together, or if it raises any error for the second time: a search that is
-            continued draws the same settings again, and would never get past them.
+        Exception: any other error than those that drawn settings cause, which also end a trial as
+            failed. These are that training gives non-finite numbers, needs more memory than there
+            is, or ends before the first update or before any evaluation (a callback stopped it),
+            and that planning refuses the drawn settings together.
     """
     trial, seed = next_trial(study, search, job)
     watch = Watch(trial, search.evaluations)
@@ -72,13 +71,10 @@ def run_trial(search: Search, study: optuna.Study, job: int) -> FrozenTrial:
         with Agent(resolve(default_kernel(), spec), spec) as agent:
             agent.learn(callback=watch)
     except Exception as error:
-        if isinstance(error, NotFinite | PlanError) or lacks_memory(error):
-            return _failed(study, trial, str(error))
         reason = str(error) if isinstance(error, RlkError) else described(error)
-        if has_raised(study, trial):
-            return _failed(study, trial, reason)
-        trial.set_user_attr(ERROR, reason)
-        study.tell(trial, state=TrialState.FAIL)
+        failed = _failed(study, trial, reason)
+        if isinstance(error, NotFinite | PlanError) or lacks_memory(error):
+            return failed
         raise
     except BaseException:
         study.tell(trial, state=TrialState.FAIL)

@@ -22,7 +22,7 @@ from rlk.errors import RlkError
 from rlk_tune import report, results
 from rlk_tune.search import Search, read
 from rlk_tune.signals import INTERRUPTIONS, kept_from_processes
-from rlk_tune.study import REASON, counted, end_killed, open_study
+from rlk_tune.study import counted, end_killed, open_study
 from rlk_tune.trial import run_trial
 
 #: How processes start. On Linux, a server imports torch once and forks them; elsewhere, libraries
@@ -97,15 +97,10 @@ class _Jobs:
         self._start(self.processes)
 
     def replace(self, job: int) -> bool:
-        """Start another process in place of a killed one; False if that one ran no trial.
-
-        Its trial is repeated once, by whichever job begins the next trial.
-        """
+        """Start another process in place of a killed one; False if that one ran no trial."""
         trial = end_killed(self._study, job)
         if trial is None:
             return False
-        if REASON not in trial.user_attrs:
-            self._tickets.release()
         _report(self._folder, self._search, self._study, trial, quiet=self._quiet)
         self.processes[job] = self._process(job)
         self._start([self.processes[job]])

@@ -21,10 +21,6 @@ MANIFEST, STRUCTURE = "manifest.json", "state.json"
 _PART = re.compile(r"tensors(-[1-9]\d*)?\.safetensors")
 _PICKLES = (".pkl", ".pickle", ".pt", ".pth")
 _IMPORT = "Make one of rlk's of it: rlk import FILE --env ENV --out MODEL.zip (rlk-import)"
-#: Bytes of the list of members: some 70 for each member, and 64 MiB of tensors are one member.
-_MAX_LIST_BYTES = 8 << 20
-_END, _LOCATOR_64, _RECORD_64 = b"PK\x05\x06", b"PK\x06\x07", b"PK\x06\x06"
-_END_BYTES, _MAX_COMMENT, _LOCATOR_BYTES, _RECORD_64_BYTES = 22, 65_535, 20, 56
 #: The exceptions of zipfile, zlib, struct, json and safetensors for a damaged file.
 _DAMAGES = (
     zipfile.BadZipFile,
@@ -133,8 +129,6 @@ def opened(file: IO[bytes]) -> Iterator[Archive]:
         size = file.seek(0, os.SEEK_END)
         file.seek(0)
         start = file.read(4)
-        _refuse_many_members(file, name, size)
-        file.seek(0)
         if not zipfile.is_zipfile(file):
             raise BadFile(f"{name} {_what_it_is(start)}.")
         file.seek(0)
@@ -142,27 +136,6 @@ def opened(file: IO[bytes]) -> Iterator[Archive]:
             yield Archive(archive, name, size)
     except _DAMAGES as error:
         raise BadFile(f"{name} is damaged: {error or type(error).__name__}.") from error
-
-
-def _refuse_many_members(file: IO[bytes], name: str, size: int) -> None:
-    """BadFile if the list of members is larger than any that rlk writes, before it is read."""
-    file.seek(max(0, size - _END_BYTES - _MAX_COMMENT - _LOCATOR_BYTES))
-    tail = file.read()
-    has_no_comment = tail[-_END_BYTES:].startswith(_END) and tail.endswith(b"\0\0")
-    at = len(tail) - _END_BYTES if has_no_comment else tail.rfind(_END)
-    if at < 0:  # it is no zip
-        return
-    length = int.from_bytes(tail[at + 12 : at + 16], "little")
-    locator = tail[max(0, at - _LOCATOR_BYTES) : at]
-    if locator.startswith(_LOCATOR_64):
-        before_locator = size - len(tail) + at - _LOCATOR_BYTES - _RECORD_64_BYTES
-        length %= 0xFFFFFFFF
-        for place in (int.from_bytes(locator[8:16], "little"), before_locator):
-            file.seek(min(max(0, place), size))  # releases of Python differ in which they read
-            if (record := file.read(48)).startswith(_RECORD_64):
-                length = max(length, int.from_bytes(record[40:], "little"))
-    if length > _MAX_LIST_BYTES:
-        raise BadFile(f"{name} is not trusted: its list of members has {length} bytes.")
 
 
 def _what_it_is(start: bytes) -> str:

@@ -16,8 +16,6 @@ import numpy as np
 
 from rlk_zip.tensors import Kind, is_tensor, refusal
 
-#: Python converts no int of more than 4300 digits to text unless it is told to.
-_TOO_LONG = 10**4300
 _KINDS: tuple[Kind, ...] = ("array", "scalar", "tensor")
 
 
@@ -27,13 +25,7 @@ def encode(value: Any, tensors: dict[str, Any] | None, path: str = "") -> Any:
     Raises:
         TypeError: for a value that cannot be stored, or a tensor if `tensors` is None; names the
             key path.
-        ValueError: for an int of more than 4300 digits; names the key path.
     """
-    if type(value) is int and abs(value) >= _TOO_LONG:
-        raise ValueError(
-            f"state{path} is an int of {value.bit_length()} bits, which a zip does not hold. It "
-            "holds those of up to 4300 digits; keep a longer one as text in hexadecimal (hex)."
-        )
     if value is None or type(value) in (bool, int, str):
         return value
     if type(value) is float:
