@@ -100,14 +100,13 @@ def _checkpoints_of(place: Path, kernel: Kernel, *, owned: bool) -> list[Path]:
     """The checkpoints that RUN refers to; none for a folder with a plan and no model."""
     from rlk.running import saved_files
     from rlk.running.folder_owner import in_use
-    from rlk.running.unreadable import why_unreadable
 
     serializers = saved_files.serializers(kernel)
     if place.is_dir():
         if found := checkpoints(place, *(one.suffix for one in serializers)):
             return found
         has_plan = (place / PLAN).exists()
-        if has_plan and (why := why_unreadable(place, kernel)):
+        if has_plan and (why := saved_files.why_unreadable(place, kernel)):
             raise BadFile(f"{place} holds no checkpoint that can be read. {why}")
         if not owned and (owner := in_use(place)):  # it may still write some
             raise PlanError(f"{place} holds no checkpoint yet. {owner}")
