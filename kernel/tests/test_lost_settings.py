@@ -13,7 +13,6 @@ from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import make_spec
-from rlk.planning.to_pass_again import ToPassAgain, to_pass_again
 from rlk.settings import setting
 
 PLACE = "rlk_testing.environments:Walk"
@@ -56,10 +55,8 @@ def in_a_file(plan):
 
 
 def test_a_components_own_default_need_not_be_passed_again(kernel, planned):
-    plan = planned()
-    again = resolve(kernel, spec_of(in_a_file(plan), kernel, observers=True))
+    again = resolve(kernel, spec_of(in_a_file(planned()), kernel, observers=True))
     assert again.loggers[0].config == TrackerConfig()
-    assert to_pass_again(plan, observers=True).options == []
 
 
 @pytest.mark.parametrize(
@@ -75,21 +72,6 @@ def test_any_other_value_is_passed_again(kernel, planned, key, value):
     plan = planned(**{f"tracker.{key}": value})
     with pytest.raises(PlanError, match=rf"tracker\.{key} was .*mine|{key} was .*, which is code"):
         spec_of(in_a_file(plan), kernel, observers=True)
-    assert to_pass_again(plan, observers=True).options[:1] == ["--set"]
-
-
-def test_a_program_passes_all_of_it_as_keywords():
-    plugins = [("--plugin", "./a.py:X"), ("--plugin", "b:Y")]
-    changes = [("--set", "policy=./n.py:Net"), ("--set", 'csv.files=["a", "b"]')]
-    again = ToPassAgain([("--env", "m:Maze"), *plugins, *changes], ["plugins=[…]", "noise=Mine"])
-    assert again.keywords == [
-        "env='m:Maze'",
-        "policy='./n.py:Net'",
-        "**{'csv.files': ['a', 'b']}",
-        "noise=Mine",
-        "plugins=['./a.py:X', 'b:Y', …]",
-    ]
-    assert ToPassAgain([], []).keywords == []
 
 
 def test_a_path_that_is_read_comes_back_as_a_path(kernel, planned):

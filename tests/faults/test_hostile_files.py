@@ -20,10 +20,10 @@ from rlk import documents
 from rlk.errors import BadFile, PlanError
 from rlk.planning.parse import parse_value
 from rlk.planning.saved_plan import spec_of
-from rlk.planning.to_pass_again import to_pass_again
 from rlk.registry.kernel import default_kernel
 from rlk.running import saved_files
 from rlk_baselines import sb3
+from rlk_callbacks.to_pass_again import to_pass_again
 from rlk_testing.forged import members, packed
 
 KERNEL = default_kernel()
