@@ -92,11 +92,10 @@ def load(
         plugins: plugins that were passed as objects or files, again; `no:NAME` leaves one out.
         kernel: where components come from; None means everything that is installed.
         best: for a run folder, the best model of its evaluations.
-        to_act: take a checkpoint as a model, and do without parts that only training needs
-            (storages, noises, optimisers, …) and that are not installed here, or with the
-            algorithm's own ones in their places. Where the environment is not there, its spaces
-            suffice. `differs` names them, and `learn` warns of them. Torch's threads stay as they
-            are, unless `n_threads` is given.
+        to_act: take a checkpoint as a model, without the parts that only training needs (noises,
+            decorators, …), or with the algorithm's own ones in their places (storage, optimisers,
+            …), of which `learn` warns. Where the environment is not there, its spaces suffice.
+            Torch's threads stay as they are, unless `n_threads` is given.
         changes: settings to change, of which `differs` names those of parts that a policy acts by,
             and functions, which no file can hold: `differs` names those that were not passed
             again, and `learn` warns of them. `out` is the folder

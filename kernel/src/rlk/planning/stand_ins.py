@@ -1,4 +1,4 @@
-"""What stands in for parts of training that are not there, where a saved model only acts.
+"""What a saved model acts with: the algorithm's own parts in the places of those that only train.
 
 Acting uses the policy, and wrappers and extensions unless they say that they only train. It uses
 some vector environment, too, but any one will do: the algorithm's own, which is in this process.
@@ -12,80 +12,79 @@ from typing import Any
 import attrs
 
 from rlk.errors import UnknownName
-from rlk.planning.environment import EnvChoice
 from rlk.planning.parse import parse_plugin
-from rlk.planning.restored_components import not_passed_again
 from rlk.planning.saved_records import SavedComponent
 from rlk.registry.external import find_entry
+from rlk.registry.kinds import REPLACEABLE
 from rlk.registry.registries import Registries
 
+#: What `learn` warns of, of an agent that was loaded to act.
+LEARNS_WITHOUT = (
+    "this agent was loaded to act: it learns with its algorithm's own storage, collector, "
+    "optimisers and vector environment, without the saved noises, decorators and whatever else "
+    "only trains"
+)
 
-@attrs.frozen
-class StandIns:
-    """Finds what acts in the place of an absent part of training.
 
-    Attributes:
+def acting(
+    components: Iterable[SavedComponent],
+    algo: Any,
+    plugins: tuple[Any, ...],
+    changes: Mapping[str, Any],
+    registries: Registries,
+    *,
+    has_spaces_alone: bool,
+) -> list[SavedComponent]:
+    """The components that a saved model acts with, of those of its plan.
+
+    A part of training is dropped, or the algorithm's own one is in its place, unless it is asked
+    for now.
+
+    Args:
+        components: the saved ones.
         algo: the algorithm of the saved plan, by its name or as it is passed now.
         plugins, changes: those passed now.
         registries: where components are found by their names.
-        env: the environment that is passed now, or None.
+        has_spaces_alone: whether only the spaces of the environment are there.
     """
+    kept = []
+    for saved in components:
+        if not saved.is_for_training or saved.slot in changes or saved.name in plugins:
+            kept.append(saved)
+        elif saved.slot in REPLACEABLE:
+            stays = _is_needed(saved, registries, has_spaces_alone)
+            own = None if stays else _own(saved, algo, registries)
+            kept.append(own or saved)
+    return kept
 
-    algo: Any
-    plugins: tuple[Any, ...]
-    changes: Mapping[str, Any]
-    registries: Registries
-    env: Any = None
 
-    @property
-    def _has_spaces_alone(self) -> bool:
-        return isinstance(self.env, EnvChoice) and bool(self.env.missing)
+def _is_needed(saved: SavedComponent, registries: Registries, has_spaces_alone: bool) -> bool:
+    """Whether a saved model needs this component, although it is in a slot of `REPLACEABLE`.
 
-    def why_absent(self, saved: SavedComponent) -> str | None:
-        """Why a part that acting can do without is not there; None if it is, or is needed."""
-        if not saved.is_for_training or saved.slot in self.changes:
-            return None
-        if saved.slot == "decorator" and self._has_spaces_alone:
-            return "it may ask the environment, which is not there either"
-        if not saved.is_external:
-            return saved.absence(self.registries)
-        if not_passed_again([saved], self.plugins, self.changes, self.registries):
-            return "no file may run it by itself, and it was not passed again"
+    It needs what files are written by, and a vector environment that makes its environments only
+    together, or that has hooks, which may take over processes.
+    """
+    if saved.absence(registries) is not None:
+        return False
+    if saved.slot != "vec_env" or has_spaces_alone:
+        return saved.slot == "serializer"
+    component = registries["vec_envs"].get(saved.name).component()
+    return component.scope == "vector" or bool(component.hooks)
+
+
+def _own(saved: SavedComponent, algo: Any, registries: Registries) -> SavedComponent | None:
+    """The algorithm's own choice for that slot, if both are there: that one, or with defaults."""
+    try:
+        component = find_entry(algo, "algorithms", registries).component()
+    except UnknownName:
+        return None  # the algorithm is missing, too, and is what cannot be done without
+    name = component.defaults.get(saved.slot)
+    if not isinstance(name, str) or name not in registries:
         return None
-
-    def in_this_process(self, components: Iterable[SavedComponent]) -> list[SavedComponent]:
-        """The components, with the algorithm's own vector environment in the place of another one.
-
-        Other processes are for training. Not replaced is one that is asked for or changed now; nor,
-        where the environment is there, one that makes its environments only together, or that has
-        hooks, which may take over processes.
-        """
-        return [self._own_vector(one) if one.slot == "vec_env" else one for one in components]
-
-    def _own_vector(self, saved: SavedComponent) -> SavedComponent:
-        is_asked_for = saved.slot in self.changes or saved.name in self.plugins
-        is_changed = any(key.startswith(saved.prefix) for key in self.changes)
-        if is_asked_for or is_changed or saved.is_external or saved.absence(self.registries):
-            return saved
-        entry = saved.entry(self.registries)
-        component = None if entry is None else entry.component()
-        is_needed = component is None or component.scope == "vector" or component.hooks
-        if is_needed and not self._has_spaces_alone:
-            return saved
-        other = self.of(saved)
-        return saved if other is None or other.name == saved.name else other
-
-    def of(self, saved: SavedComponent) -> SavedComponent | None:
-        """The algorithm's own choice for that slot with its default settings, if both are there."""
-        try:
-            component = find_entry(self.algo, "algorithms", self.registries).component()
-        except UnknownName:
-            return None  # the algorithm is missing, too, and is what cannot be done without
-        name = component.defaults.get(saved.slot)
-        if not isinstance(name, str) or name not in self.registries:
-            return None
-        made = attrs.evolve(saved, name=name, dist="", version="", settings={}, set_by={})
-        return made if made.absence(self.registries) is None else None
+    if name == saved.name:
+        return saved
+    made = attrs.evolve(saved, name=name, dist="", version="", settings={}, set_by={})
+    return made if made.absence(registries) is None else None
 
 
 def without_settings_of(
@@ -96,7 +95,7 @@ def without_settings_of(
     Args:
         gone: names of components.
         given: the settings, those of the algorithm with its name before the dot.
-        algo: the algorithm, whose settings may select or activate plugins, as in `StandIns`.
+        algo: the algorithm, whose settings may select or activate plugins, as in `acting`.
         registries: where components are found by their names.
     """
     given = dict(given)

@@ -41,8 +41,8 @@ def model_file(run: str, best: bool | None) -> Path:
 def load_to_act(path: Path, *, plays: bool = False, **how: Any) -> Agent:
     """The agent of a model, for a command that only acts; `how` are keywords of `rlk.load`.
 
-    It works without parts that only training needs. A note on stderr names each that is absent,
-    and what stands in its place; each part left out that the actions may depend on; and each plugin
+    It works without parts that only training needs. A note on stderr names an environment of which
+    only the spaces are there; each part left out that the actions may depend on; and each plugin
     that is missing although the model holds its state, such as the level of a curriculum, unless
     the user left it out.
 
