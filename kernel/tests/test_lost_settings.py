@@ -8,7 +8,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from rlk.errors import PlanError
+from rlk.errors import PlanError, UnknownName
 from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_plan import as_json, spec_of
@@ -86,3 +86,16 @@ def test_a_default_that_was_another_one_then_is_passed_again(kernel, planned):
     tracker["settings"]["folder"] = "before"
     with pytest.raises(PlanError, match=r"tracker\.folder was 'before'"):
         spec_of(saved, kernel, observers=True)
+
+
+def test_a_setting_that_only_another_version_of_its_component_has_says_so(kernel, planned):
+    saved = in_a_file(planned())
+    (tracker,) = (one for one in saved["components"] if one["name"] == "tracker")
+    tracker["settings"]["newer"] = 1
+    said = r"'newer'.* The file was written by another version of it than this program\.$"
+    with pytest.raises(UnknownName, match=said):
+        resolve(kernel, spec_of(saved, kernel, observers=True))
+    left_out = spec_of(saved, kernel, observers=True, plugins=("no:tracker",))
+    assert resolve(kernel, left_out).loggers == ()
+    with pytest.raises(UnknownName, match=r"'newer'(?!.*another version)"):
+        planned(**{"tracker.newer": 1})

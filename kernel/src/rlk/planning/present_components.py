@@ -7,7 +7,6 @@ from typing import Any
 
 from rlk.errors import PlanError
 from rlk.planning.draft import leaves_out
-from rlk.planning.other_versions import refuse_settings_of_other_versions
 from rlk.planning.saved_records import SavedComponent, how_to_get
 from rlk.registry.kinds import STACKED
 from rlk.registry.registries import Registries
@@ -61,8 +60,8 @@ def without_absent(
         to_act: whether they are those of `stand_ins.acting`.
 
     Raises:
-        PlanError: for all components that were asked for and are not installed here, or have
-            settings that the installed ones lack, unless their slots are filled with others now.
+        PlanError: for all components that were asked for and are not installed here, unless their
+            slots are filled with others now.
     """
     kept, notes, missing = [], [], []
     for saved in components:
@@ -78,7 +77,6 @@ def without_absent(
             missing.append(saved)
     if missing:
         raise _missing(missing, to_act=to_act)
-    refuse_settings_of_other_versions(kept, changes, registries)
     return kept, tuple(notes)
 
 
