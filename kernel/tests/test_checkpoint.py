@@ -13,9 +13,9 @@ import rlk
 from rlk import hookimpl
 from rlk.component import Component
 from rlk.errors import BadFile, BrokenPlugin, RlkError
-from rlk.running import checkpoint
-from rlk.running.named_parameters import named_parameters
-from rlk.running.untrained import restore_untrained, untrained
+from rlk.saving import checkpoint
+from rlk.saving.named_parameters import named_parameters
+from rlk.saving.untrained import restore_untrained, untrained
 from rlk_testing.contract import plain, same
 from rlk_testing.environments import BY_ACTION_SPACE
 from rlk_testing.idle import Idle

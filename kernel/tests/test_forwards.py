@@ -8,9 +8,9 @@ import pytest
 from rlk.errors import PlanError
 from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import Patch, make_spec
 from rlk.registry.entry import Entry
+from rlk.restoring.saved_plan import as_json, spec_of
 
 
 def test_a_setting_of_the_algorithm_feeds_the_component_that_uses_it(plan):

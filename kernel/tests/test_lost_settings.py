@@ -11,8 +11,8 @@ import pytest
 from rlk.errors import PlanError, UnknownName
 from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import make_spec
+from rlk.restoring.saved_plan import as_json, spec_of
 from rlk.settings import setting
 
 PLACE = "rlk_testing.environments:Walk"

@@ -14,9 +14,9 @@ import rlk
 from rlk import hookimpl
 from rlk.component import Component
 from rlk.errors import BadFile, PlanError, RlkError
-from rlk.running import saved_files
-from rlk.running.checkpoint import model_state
-from rlk.running.manifest import STATE_VERSION
+from rlk.saving import saved_files
+from rlk.saving.checkpoint import model_state
+from rlk.saving.manifest import STATE_VERSION
 from rlk_testing.environments import BY_ACTION_SPACE
 from rlk_testing.stand_ins import StandInSerializer
 

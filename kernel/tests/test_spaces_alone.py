@@ -11,10 +11,10 @@ import pytest
 import rlk
 from rlk.errors import PlanError
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import as_json, spec_of
-from rlk.planning.saved_records import SavedPlan
-from rlk.planning.spaces_alone import spaces_alone
 from rlk.planning.spec import make_spec
+from rlk.restoring.saved_plan import as_json, spec_of
+from rlk.restoring.saved_records import SavedPlan
+from rlk.restoring.spaces_alone import spaces_alone
 from rlk.running.vec_env import make_vec_env
 from rlk.structure import structured
 from rlk_testing.environments import BY_ACTION_SPACE

@@ -11,9 +11,9 @@ import rlk
 from rlk.errors import PlanError
 from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import Patch, make_spec
-from rlk.planning.stand_ins import LEARNS_WITHOUT
+from rlk.restoring.saved_plan import as_json, spec_of
+from rlk.restoring.stand_ins import LEARNS_WITHOUT
 from rlk_testing.environments import BY_ACTION_SPACE
 from rlk_testing.idle import Idle, IdleNoise
 from rlk_testing.stand_ins import COMPONENTS, StandInStorage

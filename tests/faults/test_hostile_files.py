@@ -19,9 +19,9 @@ import rlk
 from rlk import documents
 from rlk.errors import BadFile, PlanError
 from rlk.planning.parse import parse_value
-from rlk.planning.saved_plan import spec_of
 from rlk.registry.kernel import default_kernel
-from rlk.running import saved_files
+from rlk.restoring.saved_plan import spec_of
+from rlk.saving import saved_files
 from rlk_baselines import sb3
 from rlk_callbacks.to_pass_again import to_pass_again
 from rlk_testing.forged import members, packed

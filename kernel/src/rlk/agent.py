@@ -11,16 +11,16 @@ from rlk.planning.run_settings import checked_seed, checked_timesteps
 from rlk.program_warnings import warn_program
 from rlk.protocols import State
 from rlk.records import Array
-from rlk.running import access, checkpoint, saved_files
+from rlk.running import access, made_agents
 from rlk.running.acting import Acting
 from rlk.running.build import build
 from rlk.running.callbacks import listening
 from rlk.running.change_env import change_env
 from rlk.running.lent_env import LentEnv, PassedEnvWatch, lent
-from rlk.running.made_agents import remember
-from rlk.running.named_parameters import parameters_in, parameters_of, put_parameters
 from rlk.running.run_line import run_line
 from rlk.running.train import train
+from rlk.saving import checkpoint, saved_files
+from rlk.saving.named_parameters import parameters_in, parameters_of, put_parameters
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -45,7 +45,7 @@ class Agent:
         self._acting = Acting(self.run)
         self._lent: LentEnv | None = None
         self._passed_env = PassedEnvWatch(self.run)
-        remember(self)
+        made_agents.remember(self)
 
     def __repr__(self) -> str:
         return f"<Agent: {run_line(self.plan, self.num_timesteps, closed=self.run.closed)}>"

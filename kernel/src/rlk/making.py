@@ -13,20 +13,21 @@ import torch
 from rlk.agent import Agent
 from rlk.errors import PlanError
 from rlk.files import Place, users_path
-from rlk.planning.other_environment import check_spaces_of_saved
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import spec_of
-from rlk.planning.saved_records import SavedPlan
-from rlk.planning.spaces_alone import spaces_alone
 from rlk.planning.spec import ENV_PREFIX, RunSpec, make_spec
 from rlk.protocols import State
 from rlk.registry.kernel import Kernel, default_kernel
-from rlk.running import access, checkpoint, saved_files
-from rlk.running.changed_parts import changed_acting
+from rlk.restoring.saved_plan import spec_of
+from rlk.restoring.saved_records import SavedPlan
+from rlk.restoring.saved_spaces import check_spaces_of_saved
+from rlk.restoring.spaces_alone import spaces_alone
+from rlk.running import access
 from rlk.running.device import give_back_threads
 from rlk.running.made_agents import made_agents
-from rlk.running.restoring import bad_if_it_fails, part_of
-from rlk.running.run_folder import check_out, continues_in
+from rlk.saving import checkpoint, saved_files
+from rlk.saving.changed_parts import changed_acting
+from rlk.saving.restored_parts import bad_if_it_fails, part_of
+from rlk.saving.run_folder import check_out, continues_in
 from rlk.settings import changed
 from rlk.structure import structured
 from rlk.terminal import is_terminal

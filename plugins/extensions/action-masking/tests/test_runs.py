@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import rlk
 from rlk.errors import PlanError
-from rlk.running import checkpoint
+from rlk.saving import checkpoint
 from rlk_action_masking import ActionMasks
 from rlk_evaluate.evaluate import evaluate_agent
 from rlk_testing.contract import one_thread, same

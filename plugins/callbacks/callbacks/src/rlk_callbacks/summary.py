@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from rlk.command_line import command_line, path_word
 from rlk.errors import BadFile
 from rlk.hookspecs import hookimpl
-from rlk.running import saved_files
-from rlk.running.run_folder import as_typed
+from rlk.saving import saved_files
+from rlk.saving.run_folder import as_typed
 from rlk.spaces import sees_images
 from rlk.terminal import is_terminal, output_is_unread, print_on
 from rlk_callbacks.stop import is_numbered

@@ -13,8 +13,8 @@ from rlk.command_line import command_line, path_word
 from rlk.documents import read_json
 from rlk.errors import BadFile, PlanError
 from rlk.files import looking_at
-from rlk.planning.saved_plan import PLAN
-from rlk.planning.saved_records import SavedPlan
+from rlk.restoring.saved_plan import PLAN
+from rlk.restoring.saved_records import SavedPlan
 from rlk.structure import structured
 from rlk_model_files.locate import checkpoints
 from rlk_resume.unsaved import refuse_to_begin
@@ -73,7 +73,7 @@ def find(place: Path, kernel: Kernel, *, owned: bool = False) -> Found:
             checkpoint, unless it may begin again (`unsaved`).
         PlanError: if the folder has no checkpoint yet, and a process trains in it.
     """
-    from rlk.running import saved_files
+    from rlk.saving import saved_files
 
     with looking_at(place, f"cannot read {place}"):
         found = _checkpoints_of(place, kernel, owned=owned)
@@ -98,8 +98,8 @@ def find(place: Path, kernel: Kernel, *, owned: bool = False) -> Found:
 
 def _checkpoints_of(place: Path, kernel: Kernel, *, owned: bool) -> list[Path]:
     """The checkpoints that RUN refers to; none for a folder with a plan and no model."""
-    from rlk.running import saved_files
     from rlk.running.folder_owner import in_use
+    from rlk.saving import saved_files
 
     serializers = saved_files.serializers(kernel)
     if place.is_dir():
@@ -119,7 +119,7 @@ def _checkpoints_of(place: Path, kernel: Kernel, *, owned: bool) -> list[Path]:
 
 def _instead(model: Path, kernel: Kernel) -> str:
     """What to type instead of the file of a model, which cannot be resumed."""
-    from rlk.running import saved_files
+    from rlk.saving import saved_files
 
     suffixes = [one.suffix for one in saved_files.serializers(kernel)]
     if checkpoints(model.parent, *suffixes):

@@ -12,9 +12,9 @@ import click
 
 from rlk.agent import Agent
 from rlk.errors import RlkError
-from rlk.planning.saved_plan import as_json
-from rlk.running import saved_files
-from rlk.running.restoring import bad_if_it_fails
+from rlk.restoring.saved_plan import as_json
+from rlk.saving import saved_files
+from rlk.saving.restored_parts import bad_if_it_fails
 from rlk_cli.folder import write_begun_plan
 from rlk_resume.changes import changed
 from rlk_resume.fork import BEST

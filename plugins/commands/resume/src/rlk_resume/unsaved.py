@@ -13,7 +13,7 @@ from pathlib import Path
 from rlk.command_line import command_line, path_word
 from rlk.errors import BadFile
 from rlk.files import looking_at
-from rlk.planning.saved_records import SavedPlan
+from rlk.restoring.saved_records import SavedPlan
 
 #: The callback of rlk-callbacks that saves checkpoints.
 CHECKPOINT = "checkpoint"

@@ -9,14 +9,14 @@ from typing import Any
 import attrs
 
 from rlk.errors import PlanError
-from rlk.planning.lost_settings import texts_in
 from rlk.planning.parse import parse_plugin
 from rlk.planning.resolve import resolve
-from rlk.planning.restored_environment import code_in, typed
-from rlk.planning.saved_plan import as_json
 from rlk.planning.spec import RunSpec, make_spec
 from rlk.registry.external import is_place
 from rlk.registry.kernel import default_kernel
+from rlk.restoring.lost_settings import texts_in
+from rlk.restoring.restored_environment import code_in, typed
+from rlk.restoring.saved_plan import as_json
 from rlk_cli.folder import spec_toml
 from rlk_tune.one_setting import Names
 from rlk_tune.search import Search, read

@@ -15,12 +15,12 @@ from rlk.documents import read_json
 from rlk.errors import BadFile, BrokenPlugin, PlanError, RlkError, described
 from rlk.files import looking_at, users_path
 from rlk.planning.choice import Choice
-from rlk.planning.saved_plan import PLAN
-from rlk.planning.saved_records import SavedComponent, SavedPlan, how_to_get
 from rlk.protocols import Serializer, State
-from rlk.running.checkpoint import model_state
+from rlk.restoring.saved_plan import PLAN
+from rlk.restoring.saved_records import SavedComponent, SavedPlan, how_to_get
 from rlk.running.folder_owner import in_use
-from rlk.running.manifest import Part, check_manifest
+from rlk.saving.checkpoint import model_state
+from rlk.saving.manifest import Part, check_manifest
 from rlk.structure import structured
 
 if TYPE_CHECKING:

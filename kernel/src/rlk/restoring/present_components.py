@@ -7,9 +7,9 @@ from typing import Any
 
 from rlk.errors import PlanError
 from rlk.planning.draft import leaves_out
-from rlk.planning.saved_records import SavedComponent, how_to_get
 from rlk.registry.kinds import STACKED
 from rlk.registry.registries import Registries
+from rlk.restoring.saved_records import SavedComponent, how_to_get
 
 
 def without_left_out(

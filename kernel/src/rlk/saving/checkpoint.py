@@ -16,18 +16,18 @@ import attrs
 
 from rlk.abilities import AdoptsReplays, KeepsEnvironmentState, offers
 from rlk.errors import BadFile, RlkError
-from rlk.planning.saved_plan import as_json
 from rlk.protocols import State
 from rlk.registry.answers import check_given
-from rlk.running import plugin_states
+from rlk.restoring.saved_plan import as_json
 from rlk.running.access import check_not_learning_elsewhere
-from rlk.running.changed_parts import refuse_other_n_envs, with_new_optimisers
 from rlk.running.environment_states import environment_states
-from rlk.running.manifest import STATE_VERSION, Part
 from rlk.running.moved_parameters import adopt_parameters
-from rlk.running.restoring import part_of, restoring
-from rlk.running.state_check import check_state
-from rlk.running.untrained import restore_untrained, untrained
+from rlk.saving import plugin_states
+from rlk.saving.changed_parts import refuse_other_n_envs, with_new_optimisers
+from rlk.saving.manifest import STATE_VERSION, Part
+from rlk.saving.restored_parts import part_of, restoring
+from rlk.saving.state_check import check_state
+from rlk.saving.untrained import restore_untrained, untrained
 
 if TYPE_CHECKING:
     from rlk.running.run import Run

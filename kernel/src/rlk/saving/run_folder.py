@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from rlk.errors import PlanError
 from rlk.files import is_unfinished, looking_at, users_path
-from rlk.running import saved_files
 from rlk.running.folder_owner import OWNER, WRITTEN, in_use
+from rlk.saving import saved_files
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan

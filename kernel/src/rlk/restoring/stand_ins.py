@@ -13,10 +13,10 @@ import attrs
 
 from rlk.errors import UnknownName
 from rlk.planning.parse import parse_plugin
-from rlk.planning.saved_records import SavedComponent
 from rlk.registry.external import find_entry
 from rlk.registry.kinds import REPLACEABLE
 from rlk.registry.registries import Registries
+from rlk.restoring.saved_records import SavedComponent
 
 #: What `learn` warns of, of an agent that was loaded to act.
 LEARNS_WITHOUT = (

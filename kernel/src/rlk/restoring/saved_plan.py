@@ -13,23 +13,24 @@ import attrs
 
 from rlk import settings
 from rlk.documents import json_text
+from rlk.planning.choice import prefix_of
 from rlk.planning.environment import EnvChoice
-from rlk.planning.lost_settings import lost_settings
 from rlk.planning.plan import SAVED, Plan
-from rlk.planning.present_components import without_absent, without_left_out
-from rlk.planning.restored_components import (
+from rlk.planning.saved_keywords import plain_keywords, tuples_in
+from rlk.planning.select import JOINED
+from rlk.planning.spec import CALLER, RunSpec, make_spec, plugin_key
+from rlk.registry.kinds import STACKED
+from rlk.restoring.lost_settings import lost_settings
+from rlk.restoring.present_components import without_absent, without_left_out
+from rlk.restoring.restored_components import (
     in_saved_order,
     passed_with_settings,
     refuse_missing_components,
     restore_algorithm,
 )
-from rlk.planning.restored_environment import restore_environment
-from rlk.planning.saved_keywords import plain_keywords, tuples_in
-from rlk.planning.saved_records import SavedComponent, SavedPlan, prefix_of
-from rlk.planning.select import JOINED
-from rlk.planning.spec import CALLER, RunSpec, make_spec, plugin_key
-from rlk.planning.stand_ins import LEARNS_WITHOUT, acting, without_settings_of
-from rlk.registry.kinds import STACKED
+from rlk.restoring.restored_environment import restore_environment
+from rlk.restoring.saved_records import SavedComponent, SavedPlan
+from rlk.restoring.stand_ins import LEARNS_WITHOUT, acting, without_settings_of
 from rlk.structure import structured
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ PLAN = "plan.json"
 
 def as_json(plan: Plan) -> dict[str, Any]:
     """The plan in `plan.json` and in every checkpoint: enough to make the run again."""
-    from rlk.planning.saved_spaces import space_state  # not at the top: it needs gymnasium
+    from rlk.restoring.saved_spaces import space_state  # not at the top: it needs gymnasium
     from rlk.spaces import describe
 
     spaces = {"observation_space": plan.observation_space, "action_space": plan.action_space}
