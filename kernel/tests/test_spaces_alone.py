@@ -41,7 +41,10 @@ def test_the_spaces_of_an_environment_that_is_not_there_suffice_to_act(
             with pytest.raises(PlanError, match=r"spaces of its environment alone: this model"):
                 call()
         loaded.set_env(MATCH)
-        with pytest.warns(UserWarning, match="not needed to act, only its spaces"):
+        with (
+            pytest.warns(UserWarning, match="not needed to act, only its spaces"),
+            pytest.warns(UserWarning, match="loaded to act"),
+        ):
             assert loaded.learn(4).num_timesteps == 4
 
 

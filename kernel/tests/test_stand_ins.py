@@ -90,7 +90,8 @@ def test_an_agent_that_only_acts_leaves_the_threads_to_the_program(
     torch.set_num_threads(3)
     with rlk.load(path, to_act=True, **own) as agent:
         assert torch.get_num_threads() == 3
-        agent.learn(4)
+        with pytest.warns(UserWarning, match="loaded to act"):
+            agent.learn(4)
         assert torch.get_num_threads() == 2
     with rlk.load(path, to_act=True, n_threads=1, **own):
         assert torch.get_num_threads() == 1
@@ -223,6 +224,13 @@ def test_what_no_file_may_run_is_not_needed_and_used_where_it_is_passed(planning
     assert (found.storages[0].name, found.noises) == ("keeps", ())
     found = to_act(planning_kernel, plan, changes={"storage": Mine, "noise": IdleNoise})
     assert [one.name for one in (*found.storages, *found.noises)] == ["Mine", "IdleNoise"]
+
+
+def test_what_no_file_may_run_is_not_needed_under_the_name_of_the_algorithms_own(planning_kernel):
+    keeps = planning_kernel.registries.storages.get("keeps").component()
+    own = attrs.evolve(keeps, factory=Mine)
+    plan = as_json(resolve(planning_kernel, make_spec("algo", {"storage": own})))
+    assert to_act(planning_kernel, plan).storages[0].component == keeps
 
 
 def test_another_component_may_be_named_instead(planning_kernel):

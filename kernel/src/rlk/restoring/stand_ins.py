@@ -81,7 +81,7 @@ def _own(saved: SavedComponent, algo: Any, registries: Registries) -> SavedCompo
     name = component.defaults.get(saved.slot)
     if not isinstance(name, str) or name not in registries:
         return None
-    if name == saved.name:
+    if name == saved.name and not saved.is_external:
         return saved
     made = attrs.evolve(saved, name=name, dist="", version="", settings={}, set_by={})
     return made if made.absence(registries) is None else None
