@@ -66,7 +66,7 @@ def test_an_algorithm_that_collects_no_steps_is_refused(make, monkeypatch):
 
 
 def test_a_collector_of_a_plugin_gathers_instead_and_its_state_is_saved(make):
-    from rlk.running import checkpoint
+    from rlk.saving import checkpoint
     from rlk_testing.stand_in_collector import StandInCollector
 
     class Counts(StandInCollector):

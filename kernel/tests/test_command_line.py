@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rlk.command_line import can_be_pasted, command_line, path_word
-from rlk.planning.restored_environment import typed
+from rlk.restoring.restored_environment import typed
 
 
 def test_a_shell_of_posix_splits_a_line_into_its_words(monkeypatch):

@@ -8,9 +8,9 @@ import pytest
 from rlk.errors import PlanError
 from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import Patch, make_spec
 from rlk.registry.entry import Entry
+from rlk.restoring.saved_plan import as_json, spec_of
 
 
 def test_a_setting_of_the_algorithm_feeds_the_component_that_uses_it(plan):
@@ -164,39 +164,38 @@ def test_a_switch_and_a_plugin_that_contradict_each_other_are_refused(plan):
     assert plan(sharpened=True, plugins=["no:sharpens", "sharpens"]).algorithm.config.sharpened
 
 
-def test_of_a_switch_and_a_plugin_the_one_with_the_higher_rank_counts(plan, planning_kernel):
-    """The user switches off a preset's plugin, and the user's plugin a file's switch on."""
-
-    class Tuned:
-        def find(self, algo, env):
-            return {"plugins": ["sharpens:size=3", "shakes"], "distribution": "gongs"}
-
-    planning_kernel.registries.presets.register("tunes", Tuned)
-    found = plan(preset="tunes", sharpened=False, ringing=False)
-    assert [c.name for c in found.storages] == ["keeps"] and found.distribution.name == "coins"
-    assert (found.algorithm.config.sharpened, found.algorithm.config.ringing) == (False, False)
+def test_a_plugin_sets_a_switch_that_is_false_with_a_lower_rank(plan):
     lower = make_spec("algo", {"sharpened": False, "ringing": False}, origin="a.toml")
     found = plan(lower=lower, plugins=["sharpens", "gongs"], env=BOX)
     assert [c.name for c in found.storages] == ["keeps", "sharpens"]
     assert found.distribution.name == "gongs" and found.algorithm.config.ringing is True
 
 
-def test_a_switch_that_is_given_now_counts_more_than_the_plugin_of_a_saved_plan(
-    plan, planning_kernel
-):
-    """And the other way round; the saved settings of a plugin that is turned off do not count."""
+def test_a_switch_does_not_leave_out_the_plugin_of_a_preset_or_a_saved_plan(plan, planning_kernel):
+    class Tuned:
+        def find(self, algo, env):
+            return {"plugins": ["sharpens:size=3"], "distribution": "gongs"}
 
+    planning_kernel.registries.presets.register("tunes", Tuned)
+    with pytest.raises(PlanError, match=r"'sharpens' \(preset .*contradict.*no:sharpens\."):
+        plan(preset="tunes", sharpened=False, env=BOX)
+    with pytest.raises(PlanError, match=r"'gongs' \(preset .*contradict.*or another distribution"):
+        plan(preset="tunes", ringing=False, env=BOX)
+    saved = as_json(plan(plugins=["sharpens:size=3"]))
+    with pytest.raises(PlanError, match=r"'sharpens' \(saved .*contradict.*no:sharpens\."):
+        resolve(planning_kernel, spec_of(saved, planning_kernel, changes={"sharpened": False}))
+
+
+def test_a_switch_that_is_off_in_a_saved_plan_is_turned_on_now(plan, planning_kernel):
     def storages(saved, **keywords):
         spec = spec_of(saved, planning_kernel, **keywords)
         return [choice.name for choice in resolve(planning_kernel, spec).storages]
 
     on, off = as_json(plan(plugins=["sharpens:size=3"])), as_json(plan(sharpened=False))
     assert storages(on) == ["keeps", "sharpens"] and storages(off) == ["keeps"]
-    assert storages(on, changes={"sharpened": False}) == ["keeps"]
+    assert storages(on, plugins=("no:sharpens",)) == ["keeps"]
     assert storages(off, changes={"sharpened": True}) == ["keeps", "sharpens"]
     assert storages(off, plugins=("sharpens",)) == ["keeps", "sharpens"]
-    with pytest.raises(PlanError, match=r"=false \(user\) and plugin 'sharpens' \(user\) contra"):
-        storages(on, changes={"sharpened": False}, plugins=("sharpens",))
 
 
 def test_a_setting_of_the_users_for_a_plugin_that_the_user_switches_off_is_refused(plan):

@@ -9,8 +9,8 @@ import pytest
 
 from rlk.errors import UnknownName
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import make_spec
+from rlk.restoring.saved_plan import as_json, spec_of
 from rlk_testing.environments import BY_ACTION_SPACE
 from rlk_testing.stand_ins import COMPONENTS, StandIn, StandInOptimiser
 

@@ -8,12 +8,11 @@ from pathlib import Path
 import attrs
 import pytest
 
-from rlk.errors import PlanError
+from rlk.errors import PlanError, UnknownName
 from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import make_spec
-from rlk.planning.to_pass_again import ToPassAgain, to_pass_again
+from rlk.restoring.saved_plan import as_json, spec_of
 from rlk.settings import setting
 
 PLACE = "rlk_testing.environments:Walk"
@@ -56,10 +55,8 @@ def in_a_file(plan):
 
 
 def test_a_components_own_default_need_not_be_passed_again(kernel, planned):
-    plan = planned()
-    again = resolve(kernel, spec_of(in_a_file(plan), kernel, observers=True))
+    again = resolve(kernel, spec_of(in_a_file(planned()), kernel, observers=True))
     assert again.loggers[0].config == TrackerConfig()
-    assert to_pass_again(plan, observers=True).options == []
 
 
 @pytest.mark.parametrize(
@@ -75,21 +72,6 @@ def test_any_other_value_is_passed_again(kernel, planned, key, value):
     plan = planned(**{f"tracker.{key}": value})
     with pytest.raises(PlanError, match=rf"tracker\.{key} was .*mine|{key} was .*, which is code"):
         spec_of(in_a_file(plan), kernel, observers=True)
-    assert to_pass_again(plan, observers=True).options[:1] == ["--set"]
-
-
-def test_a_program_passes_all_of_it_as_keywords():
-    plugins = [("--plugin", "./a.py:X"), ("--plugin", "b:Y")]
-    changes = [("--set", "policy=./n.py:Net"), ("--set", 'csv.files=["a", "b"]')]
-    again = ToPassAgain([("--env", "m:Maze"), *plugins, *changes], ["plugins=[…]", "noise=Mine"])
-    assert again.keywords == [
-        "env='m:Maze'",
-        "policy='./n.py:Net'",
-        "**{'csv.files': ['a', 'b']}",
-        "noise=Mine",
-        "plugins=['./a.py:X', 'b:Y', …]",
-    ]
-    assert ToPassAgain([], []).keywords == []
 
 
 def test_a_path_that_is_read_comes_back_as_a_path(kernel, planned):
@@ -104,3 +86,16 @@ def test_a_default_that_was_another_one_then_is_passed_again(kernel, planned):
     tracker["settings"]["folder"] = "before"
     with pytest.raises(PlanError, match=r"tracker\.folder was 'before'"):
         spec_of(saved, kernel, observers=True)
+
+
+def test_a_setting_that_only_another_version_of_its_component_has_says_so(kernel, planned):
+    saved = in_a_file(planned())
+    (tracker,) = (one for one in saved["components"] if one["name"] == "tracker")
+    tracker["settings"]["newer"] = 1
+    said = r"'newer'.* The file was written by another version of it than this program\.$"
+    with pytest.raises(UnknownName, match=said):
+        resolve(kernel, spec_of(saved, kernel, observers=True))
+    left_out = spec_of(saved, kernel, observers=True, plugins=("no:tracker",))
+    assert resolve(kernel, left_out).loggers == ()
+    with pytest.raises(UnknownName, match=r"'newer'(?!.*another version)"):
+        planned(**{"tracker.newer": 1})

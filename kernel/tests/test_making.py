@@ -17,8 +17,7 @@ from gymnasium import spaces
 
 import rlk
 from rlk.errors import PlanError
-from rlk.planning.other_environment import check_spaces_of_saved
-from rlk.planning.saved_spaces import space_state
+from rlk.restoring.saved_spaces import check_spaces_of_saved, space_state
 from rlk.spaces import describe
 from rlk_testing.environments import BY_ACTION_SPACE, DiscreteMatch, environment_named
 from rlk_testing.stand_in_config import StandInConfig

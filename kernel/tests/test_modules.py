@@ -15,7 +15,7 @@ ROOT = Path(rlk.__file__).parent
 #: They name the types that seams carry, under TYPE_CHECKING; whatever lies behind these is theirs.
 SEAMS = ("rlk.hookspecs", "rlk.protocols")
 #: Each is built on those before it.
-ROOMS = ("rlk.registry.", "rlk.planning.", "rlk.running.")
+ROOMS = tuple(f"rlk.{room}." for room in ("registry", "planning", "restoring", "running", "saving"))
 
 
 def name_of(path: Path) -> str:

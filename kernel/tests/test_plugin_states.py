@@ -9,7 +9,7 @@ import pytest
 from rlk import hookimpl
 from rlk.component import Component
 from rlk.errors import BadFile, BrokenPlugin
-from rlk.running import checkpoint
+from rlk.saving import checkpoint
 from rlk_testing.contract import plain
 
 

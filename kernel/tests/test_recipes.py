@@ -7,8 +7,8 @@ import pytest
 
 from rlk.errors import BrokenPlugin, PlanError, UnknownName
 from rlk.planning.recipes import expanded
-from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import make_spec
+from rlk.restoring.saved_plan import as_json, spec_of
 
 
 @attrs.frozen(kw_only=True)

@@ -10,9 +10,9 @@ import pytest
 from rlk import Patch, hookimpl
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError, UnknownName
-from rlk.planning.saved_plan import as_json
 from rlk.planning.spec import make_spec
 from rlk.registry.entry import Entry
+from rlk.restoring.saved_plan import as_json
 from rlk_testing.idle import Idle
 
 

@@ -7,14 +7,16 @@ import os
 import pickle
 from pathlib import Path
 
+import attrs
 import pytest
 
 import rlk
 from rlk import hookimpl
+from rlk.component import Component
 from rlk.errors import BadFile, PlanError, RlkError
-from rlk.running import saved_files
-from rlk.running.checkpoint import model_state
-from rlk.running.manifest import STATE_VERSION
+from rlk.saving import saved_files
+from rlk.saving.checkpoint import model_state
+from rlk.saving.manifest import STATE_VERSION
 from rlk_testing.environments import BY_ACTION_SPACE
 from rlk_testing.stand_ins import StandInSerializer
 
@@ -201,6 +203,108 @@ def test_where_there_is_nothing_it_is_said(tmp_path, rlk_stand_in_kernel, name, 
     (tmp_path / "empty").mkdir()
     with pytest.raises(BadFile, match=message):
         saved_files.find(tmp_path / name, rlk_stand_in_kernel)
+
+
+# ---- serializers that are broken, have settings, or are gone -------------------------------------
+
+NOWHERE = Component(name="frail", factory="rlk_frail_is_nowhere:Serializer")
+
+
+class FailingSerializer(StandInSerializer):
+    def __init__(self):
+        raise RuntimeError("no disk")
+
+
+@attrs.frozen
+class SetConfig:
+    suffix: str = ".set"
+
+
+class SetSerializer(StandInSerializer):
+    def __init__(self, config: SetConfig) -> None:
+        self.suffix = config.suffix
+
+
+@pytest.fixture
+def serializers(rlk_stand_in_kernel):
+    return rlk_stand_in_kernel.registries.serializers
+
+
+def test_of_several_serializers_that_find_a_file_the_first_by_name_reads_it(
+    make, tmp_path, serializers, rlk_stand_in_kernel
+):
+    serializers.register("another", OtherSerializer)
+    paths = make(serializer="another").save(tmp_path / "model"), make().save(tmp_path / "model")
+    assert saved_files.find(tmp_path, rlk_stand_in_kernel)[0] == paths[0]
+    assert saved_files.find(paths[1], rlk_stand_in_kernel)[0] == paths[1]
+
+
+@pytest.mark.parametrize("factory", [NOWHERE, FailingSerializer])
+def test_a_broken_serializer_harms_nobody_who_does_not_need_it(
+    make, tmp_path, serializers, rlk_stand_in_kernel, factory
+):
+    path = make().learn(16).save(tmp_path / "model")
+    serializers.register("a-frail-one", factory)
+    for place in (path, tmp_path):
+        with rlk.load(place, kernel=rlk_stand_in_kernel, env=MATCH) as agent:
+            assert agent.num_timesteps == 16
+
+
+def test_where_no_serializer_can_be_used_it_is_said(
+    saved, tmp_path, serializers, rlk_stand_in_kernel
+):
+    serializers.unregister("stand-in-serializer")
+    serializers.register("frail", NOWHERE)
+    for place in (saved, tmp_path / "none", tmp_path):
+        with pytest.raises(BadFile, match=r"no installed serializer can be used\. .*rlk doctor"):
+            saved_files.find(place, rlk_stand_in_kernel)
+
+
+def test_a_serializer_with_settings_reads_with_its_defaults(
+    make, tmp_path, serializers, rlk_stand_in_kernel
+):
+    serializers.register("set", SetSerializer, config=SetConfig)
+    path = make(serializer="set").save(tmp_path / "model")
+    assert path.name == "model.set"
+    assert saved_files.find(tmp_path, rlk_stand_in_kernel)[0] == path
+
+
+@pytest.mark.parametrize("place", [".", "model.other.gz", "checkpoints", "checkpoints/8.other.gz"])
+def test_a_run_whose_serializer_is_gone_says_which_one_it_was(
+    make, tmp_path, serializers, rlk_stand_in_kernel, place
+):
+    serializers.register("another", OtherSerializer)
+    with make(serializer="another", out=str(tmp_path / "run")) as agent:
+        agent.learn(8).save(tmp_path / "run" / "model")
+        agent.save_checkpoint(tmp_path / "run" / "checkpoints" / "8")
+    serializers.unregister("another")
+    serializers.register("frail", NOWHERE)  # which has not written this run
+    wrote = (
+        r"files are written by serializer 'another' \(this program\): it is not installed here; "
+    )
+    with pytest.raises(BadFile, match=rf"{wrote}register 'another' as that program did\.$"):
+        saved_files.find(tmp_path / "run" / place, rlk_stand_in_kernel)
+    serializers.register("another", NOWHERE)
+    with pytest.raises(BadFile, match=r"'another' .* is broken: .*rlk_frail_is_nowhere"):
+        saved_files.find(tmp_path / "run" / place, rlk_stand_in_kernel)
+
+
+def test_a_run_with_a_sound_serializer_does_not_blame_another(
+    make, tmp_path, serializers, rlk_stand_in_kernel
+):
+    make(out=str(tmp_path)).learn(8)
+    serializers.register("frail", NOWHERE)
+    with pytest.raises(BadFile) as refused:
+        saved_files.find(tmp_path, rlk_stand_in_kernel)
+    assert "frail" not in str(refused.value) and "has saved none" in str(refused.value)
+
+
+def test_a_serializer_that_is_passed_as_an_object_is_refused_because_nothing_reads_it(make):
+    with pytest.raises(PlanError, match=r"'OtherSerializer' \(passed as object\) has no name.*"):
+        make(serializer=OtherSerializer)
+
+
+# ---- around them ---------------------------------------------------------------------------------
 
 
 def test_a_process_that_a_plugin_takes_over_reads_no_more_of_a_file_than_its_manifest(

@@ -9,8 +9,8 @@ import pytest
 from rlk.errors import BadFile
 from rlk.planning.resolve import resolve
 from rlk.planning.saved_keywords import plain_keywords, tuples_in, with_tuples
-from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import make_spec
+from rlk.restoring.saved_plan import as_json, spec_of
 from rlk_testing.environments import Walk
 
 #: Keywords, and the places of their tuples.

@@ -12,8 +12,8 @@ import pytest
 from rlk.component import Component
 from rlk.errors import BadFile, PlanError, UnknownName
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import make_spec
+from rlk.restoring.saved_plan import as_json, spec_of
 from rlk_testing.environments import DiscreteMatch, Walk, environment_named
 from rlk_testing.idle import Idle, IdleNoise
 from rlk_testing.stand_in_policy import StandInPolicy

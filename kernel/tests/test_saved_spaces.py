@@ -10,7 +10,7 @@ import pytest
 from gymnasium import spaces
 
 from rlk.errors import BadFile
-from rlk.planning.saved_spaces import same_bounds, space_of, space_state
+from rlk.restoring.saved_spaces import same_bounds, space_of, space_state
 
 BOX = {"kind": "Box", "shape": [2], "dtype": "float32", "low": 0.0, "high": 1.0}
 

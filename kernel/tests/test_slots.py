@@ -9,9 +9,9 @@ from rlk.component import Component
 from rlk.errors import PlanError, UnknownName
 from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import Patch, make_spec
 from rlk.registry.kinds import SLOTS
+from rlk.restoring.saved_plan import as_json, spec_of
 from rlk_testing.environments import Walk
 from rlk_testing.idle import IdleNoise
 from rlk_testing.stand_ins import COMPONENTS, StandInPolicy

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import attrs
 import numpy as np
 import pytest
@@ -12,8 +10,9 @@ import rlk
 from rlk.errors import PlanError
 from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import Patch, make_spec
+from rlk.restoring.saved_plan import as_json, spec_of
+from rlk.restoring.stand_ins import LEARNS_WITHOUT
 from rlk_testing.environments import BY_ACTION_SPACE
 from rlk_testing.idle import Idle, IdleNoise
 from rlk_testing.stand_ins import COMPONENTS, StandInStorage
@@ -26,10 +25,6 @@ SLOTS = {
     "optimiser": "optimisers",
     "serializer": "serializers",
 }
-REPLACED = (
-    "{0} 'acme' (this program) is not needed to act, and 'stand-in-{1}' stands in its place: it "
-    "is not installed here"
-)
 
 
 class Mine(StandInStorage):
@@ -56,11 +51,10 @@ def test_another_component_acts_in_the_slot_of_one_that_is_not_installed(
     with pytest.raises(PlanError, match=rf"--set {slot}=NAME\. To pred.*rlk\.load\(…, to_act=T"):
         rlk.load(path, **own)
     with rlk.load(path, to_act=True, **own) as loaded:
-        sentence = REPLACED.format(slot, slot.replace("_", "-"))
-        assert loaded.spec.absent == (sentence,) and sentence in loaded.differs
+        assert loaded.spec.absent == () and LEARNS_WITHOUT in loaded.differs
         assert loaded.num_timesteps == 8
         assert loaded.predict(zeros)[0] == expected
-        with pytest.warns(UserWarning, match=f"{slot} 'acme' .this program. is not needed to act"):
+        with pytest.warns(UserWarning, match="loaded to act: it learns with its algorithm's own"):
             loaded.learn(4)
 
 
@@ -73,16 +67,6 @@ def test_an_algorithm_that_is_missing_with_a_part_of_its_training_is_named(
     rlk_stand_in_kernel.registries.algorithms.unregister("stand-in")
     with pytest.raises(PlanError, match=r"made with algorithm 'stand-in' .* not there"):
         rlk.load(path, env=MATCH, kernel=rlk_stand_in_kernel, to_act=True)
-
-
-def test_what_is_there_is_used_to_act_and_nothing_is_said(make, tmp_path, rlk_stand_in_kernel):
-    acme(rlk_stand_in_kernel, "storages")
-    path = make(storage="acme").save(tmp_path / "model")
-    with rlk.load(path, env=MATCH, kernel=rlk_stand_in_kernel, to_act=True) as loaded:
-        assert loaded.plan.storages[0].name == "acme" and loaded.spec.absent == ()
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            loaded.learn(4)
 
 
 def test_a_checkpoint_that_is_loaded_to_act_is_taken_as_a_model(
@@ -114,19 +98,20 @@ def unregister(kernel, kind, name):
     kernel.registries[kind].unregister(name)
 
 
-def test_noises_and_decorators_are_left_out(planning_kernel):
-    given = {"plugins": ["shakes:size=3", "trembles", "chooses"]}
+@pytest.mark.parametrize("is_installed", [True, False])
+def test_noises_and_decorators_are_left_out_unless_they_are_asked_for(
+    planning_kernel, is_installed
+):
+    given = {"plugins": ["shakes:size=3", "trembles", "chooses"], "storage": "keeps"}
     plan = as_json(resolve(planning_kernel, make_spec("algo", given)))
-    for kind, name in (("noises", "shakes"), ("storages", "chooses")):
-        unregister(planning_kernel, kind, name)
-    found = to_act(planning_kernel, plan)
-    assert [one.name for one in (*found.noises, *found.storages)] == ["trembles", "keeps"]
-    said = spec_of(plan, planning_kernel, to_act=True).absent
-    assert sorted(one.partition(" (")[0] for one in said) == [
-        "decorator 'chooses'",
-        "noise 'shakes'",
-    ]
-    assert all("is not needed to act, and is left out: it is not installed here" in s for s in said)
+    if not is_installed:
+        unregister(planning_kernel, "noises", "shakes")
+        unregister(planning_kernel, "storages", "chooses")
+    for plugins, noises in (((), []), (("trembles",), ["trembles"])):
+        found = to_act(planning_kernel, plan, plugins=plugins)
+        assert [one.name for one in found.noises] == noises
+        assert [one.name for one in found.storages] == ["keeps"]
+    assert to_act(planning_kernel, plan, plugins=("no:shakes",)).noises == ()
 
 
 @pytest.mark.parametrize("keywords", [{"to_act": True}, {"plugins": ("no:shakes",)}])
@@ -168,7 +153,7 @@ def test_an_extension_or_an_algorithm_does_not_ask_again_for_what_is_not_there(
     if "to_act" in keywords:
         unregister(planning_kernel, "noises", "shakes")
     found = resolve(planning_kernel, spec_of(plan, planning_kernel, **keywords))
-    assert [one.name for one in found.storages] == ["keeps"]
+    assert len(found.storages) == 1
     assert bool(found.noises) == ("to_act" not in keywords)
 
 
@@ -189,7 +174,7 @@ def test_acting_takes_the_algorithms_own_vector_environment(
     planning_kernel.registries.vec_envs.register("acme", component)
     plan = as_json(resolve(planning_kernel, make_spec("algo", {"vec_env": "acme"})))
     spec = spec_of(plan, planning_kernel, to_act=True, **keywords)
-    assert resolve(planning_kernel, spec).vec_env.name == found and spec.absent == ()
+    assert resolve(planning_kernel, spec).vec_env.name == found
     assert resolve(planning_kernel, spec_of(plan, planning_kernel)).vec_env.name == "acme"
 
 
@@ -212,8 +197,7 @@ def test_what_is_broken_here_is_not_needed_either(planning_kernel):
     plan = as_json(resolve(planning_kernel, make_spec("algo", {"storage": "acme"})))
     storages.unregister("acme")
     storages.register("acme", "no_such_module:Acme", collects="off-policy")
-    (said,) = spec_of(plan, planning_kernel, to_act=True).absent
-    assert "'keeps' stands in its place" in said and "No module named 'no_such_module'" in said
+    assert to_act(planning_kernel, plan).storages[0].name == "keeps"
 
 
 def test_what_no_file_may_run_is_not_needed_and_used_where_it_is_passed(planning_kernel):
@@ -222,10 +206,15 @@ def test_what_no_file_may_run_is_not_needed_and_used_where_it_is_passed(planning
     )
     found = to_act(planning_kernel, plan)
     assert (found.storages[0].name, found.noises) == ("keeps", ())
-    said = spec_of(plan, planning_kernel, to_act=True).absent
-    assert len(said) == 2 and all("it was not passed again" in one for one in said)
     found = to_act(planning_kernel, plan, changes={"storage": Mine, "noise": IdleNoise})
     assert [one.name for one in (*found.storages, *found.noises)] == ["Mine", "IdleNoise"]
+
+
+def test_what_no_file_may_run_is_not_needed_under_the_name_of_the_algorithms_own(planning_kernel):
+    keeps = planning_kernel.registries.storages.get("keeps").component()
+    own = attrs.evolve(keeps, factory=Mine)
+    plan = as_json(resolve(planning_kernel, make_spec("algo", {"storage": own})))
+    assert to_act(planning_kernel, plan).storages[0].component == keeps
 
 
 def test_another_component_may_be_named_instead(planning_kernel):
@@ -233,7 +222,7 @@ def test_another_component_may_be_named_instead(planning_kernel):
     plan = as_json(resolve(planning_kernel, make_spec("algo", {"storage": "acme"})))
     unregister(planning_kernel, "storages", "acme")
     spec = spec_of(plan, planning_kernel, to_act=True, changes={"storage": "hoards"})
-    assert resolve(planning_kernel, spec).storages[0].name == "hoards" and spec.absent == ()
+    assert resolve(planning_kernel, spec).storages[0].name == "hoards"
 
 
 def test_where_nothing_stands_in_the_missing_component_is_named(planning_kernel):
@@ -253,11 +242,6 @@ def test_what_says_that_it_only_trains_is_left_out(planning_kernel, kind, factor
     with pytest.raises(PlanError, match=r"--plugin no:acme\. To predict alone, 'acme' is not "):
         spec_of(plan, planning_kernel)
     assert not getattr(to_act(planning_kernel, plan), kind)
-    (said,) = spec_of(plan, planning_kernel, to_act=True).absent
-    assert said == (
-        f"{kind[:-1]} 'acme' (this program) is not needed to act, and is left out: it is not "
-        "installed here"
-    )
 
 
 @pytest.mark.parametrize("keywords", [{}, {"to_act": True}])

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from rlk.errors import BadFile
-from rlk.running.state_check import check_state
+from rlk.saving.state_check import check_state
 
 OWN = {
     "count": 3,

@@ -10,8 +10,8 @@ import pytest
 
 from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import make_spec
+from rlk.restoring.saved_plan import as_json, spec_of
 
 
 class Bounds:

@@ -12,7 +12,7 @@ KERNEL = Path(__file__).resolve().parents[2] / "kernel"
 PAGE = (KERNEL / "README.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("room", ["registry", "planning", "running"])
+@pytest.mark.parametrize("room", ["registry", "planning", "restoring", "running", "saving"])
 def test_the_table_of_a_room_names_its_modules(room):
     section = PAGE.split(f"## `rlk.{room}`")[1].split("\n## ")[0]
     cells = [row.split("|")[1] for row in section.splitlines() if row.startswith("| `")]

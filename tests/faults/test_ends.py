@@ -12,7 +12,7 @@ import pytest
 
 from rlk.errors import EnvironmentFailed
 from rlk.registry.kernel import default_kernel
-from rlk.running import saved_files
+from rlk.saving import saved_files
 from rlk_subprocess import SubprocVecEnv
 from rlk_testing.environments import DiscreteMatch
 from rlk_testing.processes import runs

@@ -95,21 +95,20 @@ def test_what_is_told_to_be_typed_instead_goes_on_with_it(trained):
     assert {path.stem for path in Path("dup/checkpoints").iterdir()} >= {"16"}
 
 
-@pytest.mark.parametrize(
-    ("env", "written"),
-    [(None, "Mine"), (DiscreteMatch, "'rlk_testing.environments:DiscreteMatch'")],
-)
-def test_what_is_told_to_be_typed_passes_an_environment_of_the_program_again(trained, env, written):
+def test_what_is_told_to_be_typed_asks_for_an_environment_of_the_program(trained):
     class Mine(DiscreteMatch):
         pass
 
-    trained(env=env or Mine, out="dup")
-    with pytest.raises(PlanError) as refusal:
-        trained(env=env or Mine, out="dup")
-    _, _, typed = str(refusal.value).partition("to continue the run in it: ")
-    assert typed == f"rlk.load('dup', env={written}, out='dup')"
-    with eval(typed, {"rlk": rlk, "Mine": Mine}) as agent:
-        assert agent.num_timesteps == 16
+    for name, env in (("own", Mine), ("placed", DiscreteMatch)):
+        trained(env=env, out=name)
+        with pytest.raises(PlanError) as refusal:
+            trained(env=env, out=name)
+        _, _, typed = str(refusal.value).partition("to continue the run in it: ")
+        assert typed == f"rlk.load({name!r}, out={name!r})"
+        with pytest.raises(PlanError, match="env="):
+            eval(typed, {"rlk": rlk})
+        with eval(f"{typed[:-1]}, env=Mine)", {"rlk": rlk, "Mine": env}) as agent:
+            assert agent.num_timesteps == 16
 
 
 def test_a_model_is_not_loaded_into_the_folder_of_another_run(trained):

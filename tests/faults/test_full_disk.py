@@ -13,7 +13,7 @@ import pytest
 from rlk.files import replacing
 from rlk.growing_file import GrowingFile
 from rlk.registry.kernel import default_kernel
-from rlk.running import saved_files
+from rlk.saving import saved_files
 
 resource = pytest.importorskip("resource", reason="limits of POSIX")
 

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 import rlk
 from rlk.errors import BadFile, PlanError
-from rlk.running import checkpoint
+from rlk.saving import checkpoint
 from rlk_testing.contract import same
 
 BYTES = 1 << 30

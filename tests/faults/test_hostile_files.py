@@ -19,11 +19,11 @@ import rlk
 from rlk import documents
 from rlk.errors import BadFile, PlanError
 from rlk.planning.parse import parse_value
-from rlk.planning.saved_plan import spec_of
-from rlk.planning.to_pass_again import to_pass_again
 from rlk.registry.kernel import default_kernel
-from rlk.running import saved_files
+from rlk.restoring.saved_plan import spec_of
+from rlk.saving import saved_files
 from rlk_baselines import sb3
+from rlk_callbacks.to_pass_again import to_pass_again
 from rlk_testing.forged import members, packed
 
 KERNEL = default_kernel()
@@ -336,7 +336,7 @@ def test_json_that_asks_for_gigabytes_is_refused_in_little_memory(
     found = members(made) | {"state.json": f"[{unit * 3_000_000}".encode()}
     path = downloads / "bomb.zip"
     path.write_bytes(packed(list(found.items()), zipfile.ZIP_DEFLATED))
-    with watching() as watched, pytest.raises(BadFile, match=r"values \(at most|levels deep"):
+    with watching() as watched, pytest.raises(BadFile, match=r"values \(at most"):
         rlk.load(path)
     assert watched.bytes < 500 << 20
 
@@ -357,12 +357,10 @@ def test_deep_values_of_settings_stay_text() -> None:
     assert parse_value("[" * 3000) == "[" * 3000
 
 
-def test_toml_that_would_take_hours_is_refused_before_it_is_read(
+def test_toml_that_is_too_large_is_refused_before_it_is_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("rlk.documents.tomllib", None)
-    with pytest.raises(ValueError, match="nested too deep"):
-        documents.parse_toml("a." * 100_000 + "a = 1")
     with pytest.raises(ValueError, match="it has 300,005 characters"):
         documents.parse_toml("a = 1" + " " * 300_000)
 

@@ -14,7 +14,7 @@ from torch import nn
 import rlk
 from rlk import hookimpl
 from rlk.errors import RlkError
-from rlk.running import saved_files
+from rlk.saving import saved_files
 
 SMALL = {"policy.layers": [4], "n_threads": 1}
 SETTINGS = {

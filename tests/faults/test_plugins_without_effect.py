@@ -12,8 +12,8 @@ from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError
 from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import make_spec
+from rlk.restoring.saved_plan import as_json, spec_of
 from rlk_normal_noise import NormalActionNoise
 from rlk_testing.environments import BY_ACTION_SPACE
 

@@ -12,9 +12,9 @@ import torch
 
 import rlk
 from rlk.hookspecs import hookimpl
-from rlk.running import saved_files
 from rlk.running.seeding import Streams
 from rlk.running.vec_env import make_vec_env
+from rlk.saving import saved_files
 from rlk_evaluate.evaluate import STREAM, Evaluation, evaluate_agent, evaluate_run
 
 REPLAY = {"learning_starts": 40, "batch_size": 16, "train_freq": 4}

@@ -22,8 +22,8 @@ from rlk.agent import Agent
 from rlk.errors import PlanError, RlkError
 from rlk.planning.plan import Plan
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import as_json
-from rlk.running import checkpoint
+from rlk.restoring.saved_plan import as_json
+from rlk.saving import checkpoint
 from rlk_cli.folder import spec_toml
 from rlk_cli.options import read_spec
 from rlk_testing.contract import same

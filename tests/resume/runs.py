@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from rlk.registry.kernel import default_kernel
-from rlk.running import saved_files
+from rlk.saving import saved_files
 from rlk_testing.forks import ForkServer
 
 #: Timesteps of the checkpoint; a run is twice as long.

@@ -11,7 +11,7 @@ from rlk.planning.run_settings import checked_seed, checked_timesteps
 from rlk.program_warnings import warn_program
 from rlk.protocols import State
 from rlk.records import Array
-from rlk.running import access, checkpoint, saved_files
+from rlk.running import access
 from rlk.running.acting import Acting
 from rlk.running.build import build
 from rlk.running.callbacks import listening
@@ -19,8 +19,9 @@ from rlk.running.change_env import change_env
 from rlk.running.device import on_threads, threads_of
 from rlk.running.lent_env import LentEnv, lent
 from rlk.running.made_agents import remember
-from rlk.running.named_parameters import parameters_in, parameters_of, put_parameters
 from rlk.running.train import train
+from rlk.saving import checkpoint, saved_files
+from rlk.saving.named_parameters import parameters_in, parameters_of, put_parameters
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan

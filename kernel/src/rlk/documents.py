@@ -1,21 +1,19 @@
 """JSON, TOML and npz from untrusted sources, whose size is checked before anything is built.
 
 What rlk writes as JSON has no number that JSON does not have (`json_text`).
-A file of a megabyte can ask for gigabytes of values (`[[],[],…`, compressed), or be nested deeper
-than a program can follow. Both are counted in the text, which takes little memory and time.
+A file of a megabyte can ask for gigabytes of values (`[[],[],…`, compressed), which are counted in
+the text: that takes little memory and time. What is nested deeper than a program can follow is
+refused, too.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import re
 import tomllib
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterable
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +26,7 @@ MAX_VALUES = 1_000_000
 MAX_JSON_BYTES = 64 << 20
 MAX_TOML_CHARACTERS = 256 << 10
 MAX_NPZ_BYTES = 256 << 20  #: of a compressed file when it is unpacked
-
-#: A string without an end runs to the end of the text, which is then not JSON either.
-_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
-_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
-_STEPS = {ord(bracket): 1 if bracket in "[{" else -1 for bracket in "[]{}"}
+_TOO_DEEP = f"it is nested too deep (at most {MAX_DEPTH} levels)"
 #: What zipfile, zlib and numpy raise for a damaged file.
 _NPZ_DAMAGES = (
     OSError,
@@ -45,8 +39,6 @@ _NPZ_DAMAGES = (
     zipfile.BadZipFile,
     zlib.error,
 )
-_KEY = r"""(?:[\w-]++|"(?:[^"\\\n]++|\\.)*+"?|'[^'\n]*+'?)"""
-_DOTTED = re.compile(rf"{_KEY}(?:[ \t]*+\.[ \t]*+{_KEY})*+")
 
 
 def parse_json(text: str | bytes) -> Any:
@@ -56,9 +48,14 @@ def parse_json(text: str | bytes) -> Any:
         ValueError: if it is not JSON, too large, or nested too deep.
     """
     data = text.encode() if isinstance(text, str) else text
-    check_json(data)
-    # Decoded here: JSON may be UTF-16, in which quotes and brackets are not single bytes.
-    return json.loads(data.decode(), object_pairs_hook=_object, parse_constant=_no_constant)
+    check_size(data)
+    try:
+        # Decoded here: JSON may be UTF-16, in which quotes and brackets are not single bytes.
+        found = json.loads(data.decode(), object_pairs_hook=_object, parse_constant=_no_constant)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+    check_depth(found)
+    return found
 
 
 def json_text(value: Any, indent: int | None = None) -> str:
@@ -81,18 +78,29 @@ def with_words(value: Any) -> Any:
     return value if is_json else str(value)
 
 
-def check_json(data: bytes) -> None:
-    """ValueError for JSON that `parse_json` would refuse; writers of JSON check it, too."""
+def check_size(data: bytes) -> None:
+    """ValueError for JSON that is too large for `parse_json`; writers of JSON check it, too."""
     if len(data) > MAX_JSON_BYTES:
         raise ValueError(f"it has {len(data):,} bytes (at most {MAX_JSON_BYTES:,})")
     values = 1 + data.count(b",") + data.count(b"[") + data.count(b"{")
     values = max(values, data.count(b'"') // 4)
     if values > MAX_VALUES:
         raise ValueError(f"it has up to {values:,} values (at most {MAX_VALUES:,})")
-    brackets = _STRING.sub(b"", data).translate(None, _NO_BRACKETS)
-    depth = max(accumulate(map(_STEPS.__getitem__, brackets)), default=0)
-    if depth > MAX_DEPTH:
-        raise ValueError(f"it is nested {depth:,} levels deep (at most {MAX_DEPTH})")
+
+
+def check_depth(value: Any) -> None:
+    """ValueError for lists and tables nested too deep for `parse_json`; writers check it, too."""
+    level = [value]
+    for _ in range(MAX_DEPTH):  # without recursion
+        inner: list[Any] = []
+        for item in level:
+            if isinstance(item, dict):
+                inner += item.values()
+            elif isinstance(item, (list, tuple)):
+                inner += item
+        level = inner
+    if any(isinstance(item, (dict, list, tuple)) for item in level):
+        raise ValueError(_TOO_DEEP)
 
 
 def read_json(path: Path) -> Any:
@@ -118,16 +126,11 @@ def parse_toml(text: str) -> dict[str, Any]:
     """
     if len(text) > MAX_TOML_CHARACTERS:
         raise ValueError(f"it has {len(text):,} characters (at most {MAX_TOML_CHARACTERS:,})")
-    too_deep = f"it is nested too deep (at most {MAX_DEPTH} levels)"
-    # Each part of a dotted key takes as much time as all parts before it.
-    if any(match[0].count(".") >= MAX_DEPTH for match in _DOTTED.finditer(text)):
-        raise ValueError(too_deep)
     try:
         found = tomllib.loads(text)
     except RecursionError:
-        raise ValueError(too_deep) from None
-    if _is_deeper([found], MAX_DEPTH):
-        raise ValueError(too_deep)
+        raise ValueError(_TOO_DEEP) from None
+    check_depth(found)
     return found
 
 
@@ -170,16 +173,3 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
-
-
-def _is_deeper(level: Iterable[Any], limit: int) -> bool:
-    """Whether lists and tables are nested deeper than so many levels; without recursion."""
-    for _ in range(limit):
-        inner: list[Any] = []
-        for item in level:
-            if isinstance(item, dict):
-                inner += item.values()
-            elif isinstance(item, list):
-                inner += item
-        level = inner
-    return any(isinstance(item, dict | list) for item in level)

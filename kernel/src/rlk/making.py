@@ -13,19 +13,20 @@ import torch
 from rlk.agent import Agent
 from rlk.errors import PlanError
 from rlk.files import Place, users_path
-from rlk.planning.other_environment import check_spaces_of_saved
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import spec_of
-from rlk.planning.saved_records import SavedPlan
-from rlk.planning.spaces_alone import spaces_alone
 from rlk.planning.spec import ENV_PREFIX, RunSpec, make_spec
 from rlk.protocols import State
 from rlk.registry.kernel import Kernel, default_kernel
-from rlk.running import access, checkpoint, saved_files
-from rlk.running.changed_parts import changed_acting
+from rlk.restoring.saved_plan import spec_of
+from rlk.restoring.saved_records import SavedPlan
+from rlk.restoring.saved_spaces import check_spaces_of_saved
+from rlk.restoring.spaces_alone import spaces_alone
+from rlk.running import access
 from rlk.running.made_agents import made_agents
-from rlk.running.restoring import bad_if_it_fails, part_of
-from rlk.running.run_folder import check_out, continues_in
+from rlk.saving import checkpoint, saved_files
+from rlk.saving.changed_parts import changed_acting
+from rlk.saving.restored_parts import bad_if_it_fails, part_of
+from rlk.saving.run_folder import check_out, continues_in
 from rlk.settings import changed
 from rlk.structure import structured
 from rlk.terminal import is_terminal
@@ -91,10 +92,9 @@ def load(
         plugins: plugins that were passed as objects or files, again; `no:NAME` leaves one out.
         kernel: where components come from; None means everything that is installed.
         best: for a run folder, the best model of its evaluations.
-        to_act: take a checkpoint as a model, and do without parts that only training needs
-            (storages, noises, optimisers, …) and that are not installed here, or with the
-            algorithm's own ones in their places. Where the environment is not there, its spaces
-            suffice. `differs` names them, and `learn` warns of them.
+        to_act: take a checkpoint as a model, without the parts that only training needs (noises,
+            decorators, …), or with the algorithm's own ones in their places (storage, optimisers,
+            …), of which `learn` warns. Where the environment is not there, its spaces suffice.
         changes: settings to change, of which `differs` names those of parts that a policy acts by,
             and functions, which no file can hold: `differs` names those that were not passed
             again, and `learn` warns of them. `out` is the folder

@@ -236,7 +236,7 @@ class Serializer(Protocol):
     folder, which stands for its `best_model`, `model`, or else its newest checkpoint.
 
     Files are read by every installed or registered serializer that finds one, made with its default
-    settings. If several do, the newest file counts.
+    settings. If several do, the first by name counts.
     """
 
     suffix: str

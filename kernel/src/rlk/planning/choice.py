@@ -13,6 +13,7 @@ from rlk.errors import RlkError
 from rlk.registry.entry import Entry, Owned
 from rlk.registry.external import PASSED, is_place
 from rlk.registry.hooks import Hooks
+from rlk.registry.kinds import is_group_slot
 
 #: The source, in `sources`, of settings from a saved plan.
 SAVED = "saved plan"
@@ -127,3 +128,8 @@ def activated(choices: Iterable[Choice]) -> Hooks:
         if answering is not None:
             hooks.activate(answering, choice.name, choice.owner, choice.without_it)
     return hooks
+
+
+def prefix_of(slot: str, name: str) -> str:
+    """The prefix of the keys of a component's settings."""
+    return f"{slot if is_group_slot(slot) else name}."

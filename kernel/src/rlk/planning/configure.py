@@ -10,7 +10,7 @@ import attrs
 
 from rlk import settings
 from rlk.errors import PlanError, UnknownName
-from rlk.planning.choice import Choice
+from rlk.planning.choice import SAVED, Choice
 from rlk.planning.layers import Rank, Setting, SettingLayers, one_setting_twice
 from rlk.planning.run_settings import RUN_KEYS
 from rlk.planning.spec import with_key
@@ -30,6 +30,9 @@ def configured(choice: Choice, layers: SettingLayers) -> Choice:
     values = {**choice.component.own, **{key: setting.value for key, setting in given.items()}}
     others = ("plugins", *RUN_KEYS, *layers.slots) if choice.slot == "algorithm" else ()
     hint = f"See: rlk plugins show {choice.alias}" if choice.version else ""
+    unknown = given.keys() - set(settings.names(choice.component.config))
+    if any(given[key].by == SAVED for key in unknown):
+        hint = f"The file was written by another version of it than {choice.owner}."
     with naming_proposals(given):
         config = settings.structure(choice.component.config, values, choice.title, others, hint)
     sources = {key: setting.by for key, setting in given.items()}

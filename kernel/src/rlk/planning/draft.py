@@ -9,11 +9,11 @@ import attrs
 
 from rlk.errors import PlanError
 from rlk.planning.choice import Choice
-from rlk.planning.layers import Rank, Setting, SettingLayers, listed
+from rlk.planning.layers import Rank, SettingLayers
 from rlk.planning.parse import parse_plugin
 from rlk.registry.entry import Entry
 from rlk.registry.external import PASSED, find_entry, passed_entry
-from rlk.registry.kinds import LISTS, STACKED, slot_of
+from rlk.registry.kinds import LISTS, slot_of
 from rlk.registry.registries import Registries
 
 #: The prefix of a plugin to leave out.
@@ -40,8 +40,6 @@ class Draft:
     plugins: Mapping[str, Choice] = attrs.field(factory=dict)
     #: The highest rank with which each of them was asked for.
     ranks: Mapping[str, Rank] = attrs.field(factory=dict)
-    #: Components that a setting of this rank has turned off, so that lower ones do not count.
-    turned_off: Mapping[str, Rank] = attrs.field(factory=dict)
     left_out: tuple[str, ...] = ()  #: components that `no:NAME` leaves out, by their own names
     gone: tuple[str, ...] = ()  #: components that only the user puts in (`RunSpec.gone`)
     preset: str = ""  #: the one that was applied
@@ -117,30 +115,6 @@ class Draft:
         """The rank with which a component of this run was asked for."""
         own = self.ranks.get(choice.name)
         return self.layers.find(choice.slot).rank if own is None else own
-
-    def with_turned_off(self, choice: Choice, setting: Setting) -> Draft:
-        """Without a component that a setting of a higher rank turns off.
-
-        In a slot, what was asked for with a lower rank takes its place, or nothing.
-        """
-        turned_off = {**self.turned_off, choice.name: setting.rank}
-        draft = attrs.evolve(self, turned_off=turned_off)
-        if choice.name in self.plugins:
-            plugins = {name: one for name, one in self.plugins.items() if name != choice.name}
-            return attrs.evolve(draft, plugins=plugins)
-        others = self._others_in(choice.slot, choice.name)
-        return draft.with_settings({choice.slot: others}, setting.by, setting.rank)
-
-    def _others_in(self, slot: str, name: str) -> Any:
-        """What the settings of a slot ask for, the highest rank first, but for this component."""
-        own_name = self.registries.own_name
-        for rank in reversed(Rank):
-            asked = self.layers.at(rank, slot)
-            every = listed(asked.value) if slot in STACKED else (asked.value,)
-            others = [one for one in every if not isinstance(one, str) or own_name(one) != name]
-            if asked.is_set and (others or not every):
-                return tuple(others) if slot in STACKED else others[0]
-        return None
 
     def with_notes(self, *notes: str) -> Draft:
         """With more notes for the user."""

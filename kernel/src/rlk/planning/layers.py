@@ -10,7 +10,7 @@ import attrs
 
 from rlk.errors import PlanError
 from rlk.planning.run_settings import RUN_KEYS
-from rlk.registry.kinds import STACKED
+from rlk.registry.kinds import SLOTS, STACKED, is_group_slot
 
 
 class Rank(enum.IntEnum):
@@ -61,6 +61,14 @@ def listed(value: Any) -> tuple[Any, ...]:
     if value is None:
         return ()
     return tuple(value) if isinstance(value, (list, tuple)) else (value,)
+
+
+def in_slots(given: Mapping[str, Any]) -> Iterator[str]:
+    """The names of components that settings, or a component's `defaults`, put in slots of a run."""
+    for slot, value in given.items():
+        if slot in SLOTS or is_group_slot(slot):
+            found = value.values() if isinstance(value, Mapping) else listed(value)
+            yield from (one for one in found if isinstance(one, str))
 
 
 @attrs.frozen

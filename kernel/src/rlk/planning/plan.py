@@ -13,10 +13,9 @@ import attrs
 from rlk import settings
 from rlk.abilities import KeepsInfos, offers
 from rlk.planning.choice import SAVED as SAVED
-from rlk.planning.choice import Choice, activated
+from rlk.planning.choice import Choice, activated, prefix_of
 from rlk.planning.environment import EnvChoice
 from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
-from rlk.planning.saved_records import prefix_of
 from rlk.registry.hooks import Hooks
 from rlk.registry.kernel import Kernel
 from rlk.registry.kinds import LISTS, SLOTS, STACKED, group_slot, is_group_slot, singular

@@ -125,11 +125,11 @@ def _with_switch(draft: Draft, key: str, plugin: str) -> Draft:
     """With the plugin that a setting activates, or the setting that a plugin activates.
 
     `prioritized_replay=True`, or any value but False and None, puts the plugin in. A plugin
-    that is in the run sets it to True. Of a setting that is False and a plugin, the one that was
-    asked for with the higher rank counts.
+    that is in the run sets it to True, also one that was False with a lower rank.
 
     Raises:
-        PlanError: if they have the same rank, or the user asks for what `no:PLUGIN` leaves out.
+        PlanError: if it was False with the plugin's rank or a higher one, or if the user asks for
+            what `no:PLUGIN` leaves out.
     """
     switch = draft.layers.find(key)
     is_on = _is_on(switch)
@@ -146,11 +146,8 @@ def _with_switch(draft: Draft, key: str, plugin: str) -> Draft:
     in_run = next((choice for choice in known if choice.name == plugin), None)
     if in_run is None:
         return draft
-    rank = draft.rank_of(in_run)
-    if switch.value is not False or rank > switch.rank:
+    if switch.value is not False or draft.rank_of(in_run) > switch.rank:
         return draft.with_settings({key: True}, in_run.by, Rank.DERIVED)
-    if rank < switch.rank:
-        return draft.with_turned_off(in_run, switch)
     may_go = plugin in draft.plugins or in_run.slot in STACKED
     other = f"--plugin no:{plugin}" if may_go else f"another {in_run.slot}"
     raise PlanError(

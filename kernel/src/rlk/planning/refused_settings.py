@@ -71,13 +71,7 @@ def _may_be_absent(owner: str, setting: Setting, draft: Draft) -> bool:
     """Whether the component of a setting may be missing from the run."""
     of_the_algorithm = setting.rank == Rank.ALGORITHM
     of_one_left_out = owner in (*draft.left_out, *draft.gone) and not setting.is_demand
-    of_one_turned_off = setting.rank < draft.turned_off.get(owner, Rank.DEFAULT)
-    return (
-        of_the_algorithm
-        or of_one_left_out
-        or of_one_turned_off
-        or _is_replaced(owner, setting, draft)
-    )
+    return of_the_algorithm or of_one_left_out or _is_replaced(owner, setting, draft)
 
 
 def _is_replaced(owner: str, setting: Setting, draft: Draft) -> bool:

@@ -39,10 +39,10 @@ class RunSpec:
     #: Who gave a key, where that was not the caller: a file, a recipe. See `plugin_key`.
     origins: Mapping[str, str] = attrs.field(factory=dict)
     notes: tuple[str, ...] = ()  #: notes for the user on how it was made
-    #: Likewise, on what training had and this run has not: settings that a file could not hold, and
-    #: the components in `absent`.
+    #: Likewise, on what training had and this run has not: settings that a file could not hold,
+    #: parts that only train, and what is in `absent`.
     lost: tuple[str, ...] = ()
-    absent: tuple[str, ...] = ()  #: likewise, on components that are not there nor needed to act
+    absent: tuple[str, ...] = ()  #: likewise, on an environment of which only the spaces are there
     #: Names of components that the file has and this run has not: only the user puts them in again.
     gone: tuple[str, ...] = ()
     #: Those settings as that file has them, by key; the algorithm's by their names alone.

@@ -1,1 +1,1 @@
-"""From a plan to a run: its parts, its loop, its clock and its checkpoints."""
+"""From a plan to a run: its parts, its loop and its clock."""

@@ -9,7 +9,7 @@ import attrs
 
 from rlk.files import replacing, write_text
 from rlk.hookspecs import hookimpl
-from rlk.planning.saved_plan import PLAN, as_json, plan_text
+from rlk.restoring.saved_plan import PLAN, as_json, plan_text
 from rlk.running.folder_owner import OWNER
 
 if TYPE_CHECKING:

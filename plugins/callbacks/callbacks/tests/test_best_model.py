@@ -10,7 +10,7 @@ import pytest
 import rlk
 from rlk.agent import Agent
 from rlk.errors import RlkError
-from rlk.running import saved_files
+from rlk.saving import saved_files
 from rlk_callbacks import evaluation
 from rlk_callbacks.config import EvaluationConfig
 from rlk_callbacks.evaluation import EvaluationCallback

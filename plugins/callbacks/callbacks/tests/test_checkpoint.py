@@ -19,9 +19,9 @@ from rlk.errors import EnvironmentFailed, NotFinite
 from rlk.hookspecs import hookimpl
 from rlk.one_process import OneProcess
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import spec_of
 from rlk.planning.spec import make_spec
-from rlk.running import checkpoint, saved_files
+from rlk.restoring.saved_plan import spec_of
+from rlk.saving import checkpoint, saved_files
 from rlk_callbacks import checkpoint as module
 from rlk_callbacks.checkpoint import replaced, size_of
 from rlk_model_files.locate import checkpoints

@@ -14,9 +14,10 @@ from rlk import documents
 from rlk.agent import Agent
 from rlk.errors import RlkError
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import spec_of
 from rlk.planning.spec import make_spec
-from rlk.running import checkpoint, environment_states, saved_files
+from rlk.restoring.saved_plan import spec_of
+from rlk.running import environment_states
+from rlk.saving import checkpoint, saved_files
 from rlk_model_files.locate import checkpoints
 from rlk_model_files.serializer import FileSerializer
 from rlk_testing import stand_in_kernel

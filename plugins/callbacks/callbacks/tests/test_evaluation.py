@@ -16,9 +16,9 @@ from rlk.agent import Agent
 from rlk.errors import PlanError, RlkError
 from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import spec_of
 from rlk.planning.spec import make_spec
-from rlk.running import checkpoint, saved_files
+from rlk.restoring.saved_plan import spec_of
+from rlk.saving import checkpoint, saved_files
 from rlk_callbacks import evaluation as module
 from rlk_callbacks.config import EvaluationConfig
 from rlk_callbacks.evaluation import EvaluationCallback

@@ -13,7 +13,7 @@ import rlk
 from rlk.errors import PlanError
 from rlk.hookspecs import hookimpl
 from rlk.one_process import OneProcess
-from rlk.running import saved_files
+from rlk.saving import saved_files
 from rlk_callbacks import EvaluationCallback, StopOnNoImprovement
 from rlk_callbacks.config import EvaluationConfig
 from rlk_callbacks.history import HISTORY, read_history

@@ -11,7 +11,7 @@ import pytest
 import rlk
 from rlk.agent import Agent
 from rlk.hookspecs import hookimpl
-from rlk.running import checkpoint, saved_files
+from rlk.saving import checkpoint, saved_files
 from rlk_callbacks import evaluation as module
 from rlk_callbacks.history import HISTORY, read_history
 from rlk_testing import stand_in_kernel

@@ -11,7 +11,7 @@ import pytest
 import rlk
 from rlk.errors import RlkError
 from rlk.planning.plan import Plan
-from rlk.planning.saved_plan import as_json, plan_text
+from rlk.restoring.saved_plan import as_json, plan_text
 from rlk_resume.changes import changed, write_changed_plan
 
 

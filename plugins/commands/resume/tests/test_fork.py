@@ -19,7 +19,7 @@ import pytest
 
 import rlk
 from rlk.registry.kernel import default_kernel
-from rlk.running import saved_files
+from rlk.saving import saved_files
 from rlk_model_files.locate import checkpoints
 from rlk_resume.fork import _best, folder_of
 from rlk_testing.command_line import ended

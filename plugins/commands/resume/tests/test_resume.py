@@ -401,4 +401,6 @@ def test_a_run_whose_serializer_is_not_installed_says_what_to_install(
     (folder / "model.zip").rename(folder / "model.sqlite")
     assert ended("resume", folder) == 1
     said = " ".join(capsys.readouterr().err.split())
-    assert "serializer 'sqlite' (rlk-sqlite 0.1.0), which is not there: pip install rlk-" in said
+    assert (
+        "serializer 'sqlite' (rlk-sqlite 0.1.0): it is not installed here; pip install rlk-" in said
+    )

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from rlk.one_process import OneProcess
-from rlk.running import saved_files
 from rlk.running.folder_owner import OWNER, OwnedFolder, in_use
+from rlk.saving import saved_files
 from rlk_resume import command
 from rlk_testing.command_line import ended
 

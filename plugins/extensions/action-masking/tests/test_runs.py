@@ -11,8 +11,8 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import rlk
 from rlk.errors import PlanError
-from rlk.running import checkpoint
 from rlk.running.device import threads_of
+from rlk.saving import checkpoint
 from rlk_action_masking import ActionMasks
 from rlk_evaluate.evaluate import evaluate_agent
 from rlk_testing.contract import one_thread, same

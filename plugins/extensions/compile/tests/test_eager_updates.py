@@ -14,7 +14,7 @@ from compiled_runs import STEPS, Variant, Weighs, compiled, eagerly, made
 from rlk.errors import BrokenPlugin, PlanError
 from rlk.protocols import Optimise
 from rlk.records import Batch, Loss, Update
-from rlk.running import checkpoint
+from rlk.saving import checkpoint
 from rlk_compile.extension import Compile
 from rlk_compile.update import RESUMED
 from rlk_testing.stand_ins import StandIn

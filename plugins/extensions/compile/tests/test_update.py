@@ -12,7 +12,7 @@ import rlk
 from rlk.hookspecs import hookimpl
 from rlk.protocols import Optimise
 from rlk.records import Batch, Loss, Update
-from rlk.running import checkpoint
+from rlk.saving import checkpoint
 from rlk_compile.conditions import Scope
 from rlk_compile.trace import Trace
 from rlk_testing import stand_in_kernel

@@ -8,9 +8,9 @@ import pytest
 
 from rlk.errors import PlanError
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import as_json, spec_of
 from rlk.planning.spec import make_spec
 from rlk.registry.kernel import default_kernel
+from rlk.restoring.saved_plan import as_json, spec_of
 from rlk_code.components import component_at
 from rlk_testing.stand_ins import StandIn, StandInPolicy, StandInStorage
 

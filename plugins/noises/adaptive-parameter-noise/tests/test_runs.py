@@ -8,8 +8,8 @@ import pytest
 import rlk
 from rlk.errors import PlanError
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import as_json, spec_of
 from rlk.registry.kernel import default_kernel
+from rlk.restoring.saved_plan import as_json, spec_of
 from rlk_adaptive_parameter_noise import AdaptiveParamNoiseSpec
 from rlk_testing.environments import BoxMatch, DiscreteMatch
 

@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from rlk.errors import PlanError
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import as_json, spec_of
+from rlk.restoring.saved_plan import as_json, spec_of
 from rlk_cnn.config import CnnConfig
 from rlk_cnn.network import Cnn, NatureCnn
 from rlk_networks import preprocess

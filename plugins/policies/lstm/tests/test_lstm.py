@@ -7,8 +7,8 @@ import torch
 
 from rlk.errors import PlanError
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import as_json, spec_of
 from rlk.registry.kernel import default_kernel
+from rlk.restoring.saved_plan import as_json, spec_of
 from rlk_cnn.config import CnnConfig
 from rlk_lstm.config import LstmConfig
 from rlk_lstm.lstm import LstmLayer, gates_shut, unrolled

@@ -11,7 +11,7 @@ from torch import nn
 import rlk
 from rlk.errors import PlanError
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import as_json, spec_of
+from rlk.restoring.saved_plan import as_json, spec_of
 from rlk_multi_input.config import MultiInputConfig
 from rlk_multi_input.network import ConcatenatedKeys, MultiInput
 from rlk_networks import Head, Linear, preprocess

@@ -12,7 +12,7 @@ import signal
 import pytest
 
 from rlk.registry.kernel import Kernel
-from rlk.running import saved_files
+from rlk.saving import saved_files
 
 STEPS = ("--set", "n_steps=16", "--set", "policy.layers=[16]", "--preset", "none")
 

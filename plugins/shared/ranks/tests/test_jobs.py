@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from rlk.registry.kernel import default_kernel
-from rlk.running import saved_files
+from rlk.saving import saved_files
 from rlk_cli.main import main
 from rlk_testing.environments import BY_ACTION_SPACE
 

@@ -8,7 +8,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from rlk.documents import MAX_DEPTH, check_json
+from rlk.documents import MAX_DEPTH, parse_json
 from rlk_vector_environments import how_made, making
 from rlk_vector_environments.env_state import Unsupported, capture, restore
 from rlk_zip.serializer import ZipSerializer
@@ -280,5 +280,5 @@ def test_a_value_as_deep_as_is_accepted_fits_a_file(around, tmp_path):
         through_a_file({"env": {"env": state}}, tmp_path / "state.zip")
     else:
         pytest.fail("no depth was refused")
-    with pytest.raises(ValueError, match="levels deep"):
-        check_json(b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1))
+    with pytest.raises(ValueError, match="nested too deep"):
+        parse_json(b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlk.errors import NotFinite, RlkError
 from rlk.hookspecs import hookimpl
-from rlk.running import checkpoint, saved_files
+from rlk.saving import checkpoint, saved_files
 from rlk_callbacks.config import CheckpointConfig
 from rlk_callbacks.interval import next_due
 from rlk_callbacks.message import print_message

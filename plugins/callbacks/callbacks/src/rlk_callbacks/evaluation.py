@@ -17,10 +17,10 @@ import attrs
 from rlk.errors import BadFile, PlanError
 from rlk.hookspecs import hookimpl
 from rlk.planning.other_environment import in_other_environment
-from rlk.running import saved_files
 from rlk.running.clock import Clock
-from rlk.running.restoring import part_of
 from rlk.running.seeding import Streams
+from rlk.saving import saved_files
+from rlk.saving.restored_parts import part_of
 from rlk_callbacks.config import EvaluationConfig
 from rlk_callbacks.history import (
     HISTORY,

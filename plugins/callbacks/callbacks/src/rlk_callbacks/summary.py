@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 from rlk.command_line import command_line, path_word
 from rlk.errors import BadFile
 from rlk.hookspecs import hookimpl
-from rlk.planning.to_pass_again import to_pass_again
-from rlk.running import saved_files
-from rlk.running.run_folder import as_typed
+from rlk.saving import saved_files
+from rlk.saving.run_folder import as_typed
 from rlk.spaces import sees_images
 from rlk.terminal import is_terminal, output_is_unread, print_on
 from rlk_callbacks.stop import is_numbered
+from rlk_callbacks.to_pass_again import to_pass_again
 from rlk_evaluate.number_text import significant
 from rlk_model_files.locate import checkpoints
 

@@ -14,12 +14,12 @@ import tomli_w
 from rlk.command_line import command_line, path_word
 from rlk.errors import PlanError
 from rlk.files import looking_at, write_text
-from rlk.planning.saved_plan import PLAN, plan_text
 from rlk.planning.select import JOINED
 from rlk.registry.external import PASSED, is_place
 from rlk.registry.kernel import default_kernel
 from rlk.registry.kinds import SLOTS, is_group_slot
-from rlk.running.run_folder import check_unused, claim
+from rlk.restoring.saved_plan import PLAN, plan_text
+from rlk.saving.run_folder import check_unused, claim
 from rlk_cli.options import PACKAGES
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ def model_file(run: str, best: bool | None) -> Path:
         PlanError: for the best model of what is no folder.
         BadFile: if there is no model, or no best one.
     """
-    from rlk.running.saved_files import find  # not at the top: it imports torch
+    from rlk.saving.saved_files import find  # not at the top: it imports torch
 
     path, _ = find(Path(run), default_kernel(), best=best is not False)
     if best and Path(run).is_file():
@@ -41,8 +41,8 @@ def model_file(run: str, best: bool | None) -> Path:
 def load_to_act(path: Path, *, plays: bool = False, **how: Any) -> Agent:
     """The agent of a model, for a command that only acts; `how` are keywords of `rlk.load`.
 
-    It works without parts that only training needs. A note on stderr names each that is absent,
-    and what stands in its place; each part left out that the actions may depend on; and each plugin
+    It works without parts that only training needs. A note on stderr names an environment of which
+    only the spaces are there; each part left out that the actions may depend on; and each plugin
     that is missing although the model holds its state, such as the level of a curriculum, unless
     the user left it out.
 
@@ -56,7 +56,7 @@ def load_to_act(path: Path, *, plays: bool = False, **how: Any) -> Agent:
     from rlk.making import load  # as above
     from rlk.planning.draft import leaves_out
     from rlk.running.device import set_threads
-    from rlk.running.plugin_states import MissingPlugin
+    from rlk.saving.plugin_states import MissingPlugin
 
     agent = load(path, to_act=True, **how)
     if plays and agent.plan.env.missing:

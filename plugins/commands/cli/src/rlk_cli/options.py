@@ -13,8 +13,8 @@ from rlk.command_line import command_line
 from rlk.documents import MAX_TOML_CHARACTERS, parse_toml
 from rlk.errors import PlanError
 from rlk.files import looking_at
+from rlk.planning.layers import in_slots
 from rlk.planning.parse import parse_plugin, parse_setting
-from rlk.planning.references import in_slots
 from rlk.planning.run_settings import RUN_KEYS
 from rlk.planning.spec import ENV_PREFIX, RunSpec, flatten, make_spec
 from rlk.registry.kernel import default_kernel

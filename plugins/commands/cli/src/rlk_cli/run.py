@@ -82,7 +82,7 @@ def run(spec_file: str | None, quiet: bool, verbosity: int, explained: bool, **o
     if code is not None:
         return code
     from rlk.agent import Agent
-    from rlk.planning.saved_plan import as_json
+    from rlk.restoring.saved_plan import as_json
 
     is_new = wanted is None or not os.path.exists(wanted)
     if plan.out is not None:

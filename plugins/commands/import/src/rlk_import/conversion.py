@@ -16,8 +16,8 @@ import attrs
 from rlk.agent import Agent
 from rlk.errors import PlanError
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import as_json, spec_of
 from rlk.registry.kernel import default_kernel
+from rlk.restoring.saved_plan import as_json, spec_of
 from rlk.spaces import describe
 from rlk_baselines import GAIL
 from rlk_baselines.tensorflow.loading import LeftOut

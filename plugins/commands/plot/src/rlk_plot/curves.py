@@ -277,7 +277,7 @@ def _plan(folder: Path) -> dict[str, Any]:
 def _plan_of_model(folder: Path) -> Any:
     """The plan in the model of a run whose folder has no plan.json; None without a model."""
     from rlk.registry.kernel import default_kernel
-    from rlk.running.saved_files import read_manifest
+    from rlk.saving.saved_files import read_manifest
 
     try:
         return read_manifest(folder, default_kernel())["plan"]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from rlk.errors import BadFile, RlkError
 from rlk.files import write_text
 from rlk.planning.parse import typed_value
-from rlk.planning.saved_plan import as_json, plan_text
-from rlk.planning.saved_records import SavedPlan
+from rlk.restoring.saved_plan import as_json, plan_text
+from rlk.restoring.saved_records import SavedPlan
 from rlk.structure import structured
 
 if TYPE_CHECKING:

@@ -93,10 +93,10 @@ def _planned(found: Found, asked: Asked) -> tuple[Plan, RunSpec]:
     Raises:
         PlanError: if they do not fit what was found, or a fork is refused.
     """
-    from rlk.planning.other_environment import check_spaces_of_saved
     from rlk.planning.resolve import resolve
-    from rlk.planning.saved_plan import spec_of
     from rlk.planning.spec import make_spec
+    from rlk.restoring.saved_plan import spec_of
+    from rlk.restoring.saved_spaces import check_spaces_of_saved
     from rlk_resume.fork import check_fork
 
     kernel = default_kernel()
@@ -140,7 +140,7 @@ def _has_ended(found: Found, plan: Plan) -> bool:
 
     A run that was killed between these two only has to write its model.
     """
-    from rlk.running import saved_files
+    from rlk.saving import saved_files
 
     if found.timesteps < plan.total_timesteps:
         return False
@@ -172,8 +172,8 @@ def continued(plan: Plan, spec: RunSpec, found: Found, owned: OwnedFolder | None
         PlanError: if another rank has found another checkpoint.
     """
     from rlk.agent import Agent
-    from rlk.running import saved_files
-    from rlk.running.restoring import bad_if_it_fails, part_of
+    from rlk.saving import saved_files
+    from rlk.saving.restored_parts import bad_if_it_fails, part_of
     from rlk_resume.changes import naming_changes, write_changed_plan
     from rlk_resume.fork import forked
 
@@ -199,7 +199,7 @@ def restored(agent: Agent, state: State, found: Found) -> Agent:
         state: what the checkpoint holds.
         found: the checkpoint.
     """
-    from rlk.planning.saved_plan import as_json
+    from rlk.restoring.saved_plan import as_json
     from rlk_resume.changes import changed
 
     agent.restore(state)

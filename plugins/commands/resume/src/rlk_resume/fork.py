@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from rlk.errors import BadFile, PlanError, RlkError
 from rlk.files import replacing
-from rlk.planning.lost_settings import marked_fields
-from rlk.planning.saved_plan import as_json
-from rlk.running import saved_files
+from rlk.restoring.lost_settings import marked_fields
+from rlk.restoring.saved_plan import as_json
 from rlk.running.folder_owner import OwnedFolder
+from rlk.saving import saved_files
 from rlk_cli.folder import check_wanted, choose, write_plan
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import attrs
 from rlk.command_line import command_line, path_word
 from rlk.errors import BadFile, PlanError
 from rlk.files import looking_at
-from rlk.planning.saved_plan import PLAN
+from rlk.restoring.saved_plan import PLAN
 from rlk_model_files.locate import checkpoints
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def find(place: Path, kernel: Kernel, *, owned: bool = False) -> Found:
         BadFile: if there is nothing to continue from, or it cannot be read.
         PlanError: if the folder has no checkpoint yet, and a process trains in it.
     """
-    from rlk.running import saved_files
+    from rlk.saving import saved_files
 
     with looking_at(place, f"cannot read {place}"):
         *before, path = _checkpoints_of(place, kernel, owned=owned)
@@ -84,15 +84,15 @@ def find(place: Path, kernel: Kernel, *, owned: bool = False) -> Found:
 
 def _checkpoints_of(place: Path, kernel: Kernel, *, owned: bool) -> list[Path]:
     """The checkpoints that RUN refers to, at least one."""
-    from rlk.running import saved_files
     from rlk.running.folder_owner import in_use
-    from rlk.running.unreadable import why_unreadable
+    from rlk.saving import saved_files
 
     serializers = saved_files.serializers(kernel)
     if place.is_dir():
         if found := checkpoints(place, *(one.suffix for one in serializers)):
             return found
-        if (place / PLAN).exists() and (why := why_unreadable(place, kernel)):
+        has_plan = (place / PLAN).exists()
+        if has_plan and (why := saved_files.why_unreadable(place, kernel)):
             raise BadFile(f"{place} holds no checkpoint that can be read. {why}")
         if not owned and (owner := in_use(place)):  # it may still write some
             raise PlanError(f"{place} holds no checkpoint yet. {owner}")
@@ -103,7 +103,7 @@ def _checkpoints_of(place: Path, kernel: Kernel, *, owned: bool) -> list[Path]:
 
 def _instead(model: Path, kernel: Kernel) -> str:
     """What to type instead of the file of a model, which cannot be resumed."""
-    from rlk.running import saved_files
+    from rlk.saving import saved_files
 
     suffixes = [one.suffix for one in saved_files.serializers(kernel)]
     if checkpoints(model.parent, *suffixes):

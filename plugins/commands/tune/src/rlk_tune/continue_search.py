@@ -9,11 +9,11 @@ from typing import Any
 import attrs
 
 from rlk.errors import PlanError
-from rlk.planning.lost_settings import texts_in
 from rlk.planning.parse import parse_plugin
-from rlk.planning.restored_environment import code_in, typed
 from rlk.planning.spec import RunSpec
 from rlk.registry.external import is_place
+from rlk.restoring.lost_settings import texts_in
+from rlk.restoring.restored_environment import code_in, typed
 from rlk_tune.search import Search, read
 from rlk_tune.spaces import Ranges
 

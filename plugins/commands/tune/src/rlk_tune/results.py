@@ -12,8 +12,8 @@ from optuna.trial import FrozenTrial, TrialState
 from rlk.errors import PlanError
 from rlk.files import write_text
 from rlk.planning.resolve import resolve
-from rlk.planning.saved_plan import as_json
 from rlk.registry.kernel import default_kernel
+from rlk.restoring.saved_plan import as_json
 from rlk_cli.folder import spec_toml
 from rlk_tune.search import Search
 from rlk_tune.study import REASON, SEED, TIMESTEPS, completed, mean_return

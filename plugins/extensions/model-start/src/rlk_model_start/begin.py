@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from rlk.errors import BadFile, RlkError
 from rlk.registry.kinds import is_group_slot
-from rlk.running import saved_files
-from rlk.running.named_parameters import named_parameters, parameters_of, put_parameters
-from rlk.running.restoring import bad_if_it_fails, part_of
-from rlk.running.state_check import check_state
-from rlk.running.untrained import restore_untrained
+from rlk.saving import saved_files
+from rlk.saving.named_parameters import named_parameters, parameters_of, put_parameters
+from rlk.saving.restored_parts import bad_if_it_fails, part_of
+from rlk.saving.state_check import check_state
+from rlk.saving.untrained import restore_untrained
 from rlk.terminal import print_on
 from rlk_model_start.fit import other_observations, other_parts
 

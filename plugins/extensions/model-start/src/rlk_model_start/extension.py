@@ -31,7 +31,7 @@ class ModelStart:
     @hookimpl
     def rlk_check_plan(self, plan: Plan) -> str | None:
         """Check that there is such a model, with the same spaces and the same policy."""
-        from rlk.running import saved_files  # this module is loaded with every plan
+        from rlk.saving import saved_files  # this module is loaded with every plan
         from rlk_model_start.fit import other_policy, other_spaces
 
         if plan.restores_state:

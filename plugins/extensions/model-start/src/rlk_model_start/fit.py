@@ -40,7 +40,7 @@ def other_observations(saved: Mapping[str, Any], plan: Plan) -> str:
 
     Layers of a policy that sees images depend on both.
     """
-    from rlk.planning.saved_spaces import same_bounds, space_of  # not at the top: as above
+    from rlk.restoring.saved_spaces import same_bounds, space_of  # not at the top: as above
 
     state = saved["env"]["spaces"].get("observation_space")
     there, here = state and space_of(state), plan.observation_space

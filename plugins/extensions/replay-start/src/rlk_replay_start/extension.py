@@ -35,7 +35,7 @@ class ReplayStart:
 
         A saved run is not checked: it may have begun with the other one long ago.
         """
-        from rlk.running import saved_files  # this module is loaded with every plan
+        from rlk.saving import saved_files  # this module is loaded with every plan
 
         if self._config.run is None:
             return (
@@ -64,7 +64,7 @@ class ReplayStart:
             BadFile: if there is no such run, or it has no replay that fits.
         """
         # Imported here: this module is loaded with every plan, torch only with a run.
-        from rlk.running import checkpoint, saved_files
+        from rlk.saving import checkpoint, saved_files
 
         if self._is_done or self._config.run is None:
             return
@@ -106,7 +106,7 @@ def newest(place: Path, kernel: Kernel) -> Path:
     Raises:
         BadFile: if it has none, or cannot be read.
     """
-    from rlk.running import saved_files
+    from rlk.saving import saved_files
 
     suffixes = [one.suffix for one in saved_files.serializers(kernel)]
     with looking_at(place, f"cannot read {place}"):

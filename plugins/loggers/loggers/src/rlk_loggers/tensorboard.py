@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 from rlk.command_line import command_line
 from rlk.growing_file import GrowingFile
 from rlk.hookspecs import hookimpl
-from rlk.running.run_folder import as_typed
+from rlk.saving.run_folder import as_typed
 from rlk.terminal import print_on
 from rlk_loggers.needs_folder import lacks_folder
 

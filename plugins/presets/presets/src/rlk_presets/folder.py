@@ -14,9 +14,8 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 from rlk.planning.draft import leaves_out
-from rlk.planning.layers import listed
+from rlk.planning.layers import in_slots, listed
 from rlk.planning.parse import parse_plugin
-from rlk.planning.references import in_slots
 from rlk.registry.kernel import default_kernel
 
 Settings = Mapping[str, Any]

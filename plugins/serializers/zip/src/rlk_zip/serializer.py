@@ -10,7 +10,7 @@ import os
 import zipfile
 from typing import IO, Any
 
-from rlk.documents import check_json
+from rlk.documents import check_depth, check_size
 from rlk.errors import BadFile
 from rlk.protocols import State
 from rlk_model_files.serializer import FileSerializer
@@ -119,9 +119,10 @@ def _no_tensor(name: str, kind: str) -> Any:
 
 
 def _write_json(archive: zipfile.ZipFile, name: str, value: Any) -> None:
-    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     try:
-        check_json(text.encode())
+        check_depth(value)
+        text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+        check_size(text.encode())
     except ValueError as error:
         raise ValueError(f"the state cannot be kept in a zip: {name}: {error}") from None
     archive.writestr(_info(name), text, zipfile.ZIP_DEFLATED, compresslevel=6)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rlk.documents import check_json
+from rlk.documents import check_depth, check_size
 from rlk.errors import BadFile
 from rlk.program_warnings import warn_program
 
@@ -76,7 +76,8 @@ def _is_plain(value: Any) -> bool:
     """Whether JSON of the size that a file may have gives a value back as it is."""
     try:
         text = json.dumps(value)
-        check_json(text.encode())
+        check_size(text.encode())
+        check_depth(value)
         return bool(json.loads(text) == value)
     except (TypeError, ValueError, RecursionError):
         return False

@@ -17,7 +17,7 @@ from rlk.agent import Agent
 from rlk.errors import RlkError
 from rlk.making import from_state
 from rlk.protocols import State
-from rlk.running import checkpoint
+from rlk.saving import checkpoint
 from rlk_baselines import changed_settings
 from rlk_baselines.loaded_agent import LOST_NOISE
 from rlk_baselines.refusals import Refused, refused

@@ -17,7 +17,7 @@ from rlk.abilities import AdoptsReplays, offers
 from rlk.agent import Agent
 from rlk.protocols import State
 from rlk.registry.kernel import default_kernel
-from rlk.running import checkpoint
+from rlk.saving import checkpoint
 from rlk_baselines.refusals import Refused
 from rlk_schedules import is_off, scaled
 

@@ -18,9 +18,9 @@ from rlk.files import replacing
 from rlk.making import from_state
 from rlk.program_warnings import warn_program
 from rlk.registry.kernel import default_kernel
-from rlk.running import checkpoint
-from rlk.running.named_parameters import named_parameters
-from rlk.running.restoring import bad_if_it_fails, part_of
+from rlk.saving import checkpoint
+from rlk.saving.named_parameters import named_parameters
+from rlk.saving.restored_parts import bad_if_it_fails, part_of
 from rlk.settings import was_callable
 from rlk_baselines import added_attributes
 from rlk_baselines.custom_objects import SPACES, refuse_other_sizes, spaces_apart, with_use

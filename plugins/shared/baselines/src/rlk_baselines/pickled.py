@@ -16,7 +16,7 @@ import torch
 
 from rlk.errors import BadFile
 from rlk.protocols import State
-from rlk.running.restoring import bad_if_it_fails
+from rlk.saving.restored_parts import bad_if_it_fails
 from rlk_baselines.tensorflow.inert_pickle import RefusedPickle, plain_load
 
 #: The key that marks an array as a tensor.

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rlk.running import checkpoint
 from rlk.running.seeding import CONTROL
+from rlk.saving import checkpoint
 
 if TYPE_CHECKING:
     from rlk.protocols import State

@@ -10,7 +10,7 @@ import torch
 
 from rlk.errors import RlkError
 from rlk.running.modes import reads_mode
-from rlk.running.untrained import restore_untrained, untrained
+from rlk.saving.untrained import restore_untrained, untrained
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

@@ -15,7 +15,7 @@ import attrs
 
 from rlk import settings
 from rlk.errors import PlanError
-from rlk.planning.saved_records import prefix_of
+from rlk.planning.choice import prefix_of
 from rlk.planning.select import JOINED
 from rlk.registry.external import is_external
 from rlk.registry.kinds import LISTS, STACKED, singular

@@ -13,7 +13,7 @@ import numpy as np
 
 from rlk.abilities import FollowsPolicy, offers
 from rlk.hookspecs import hookimpl
-from rlk.running.named_parameters import named_parameters
+from rlk.saving.named_parameters import named_parameters
 from rlk.spaces import map_observation
 from rlk_testing.algorithm import AlgorithmContract
 from rlk_testing.contract import same

@@ -15,7 +15,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from rlk.component import Component
 from rlk.episode_ends import LOST
 from rlk.errors import NotFinite, RlkError
-from rlk.running import checkpoint
+from rlk.saving import checkpoint
 from rlk_testing.contract import global_generators_untouched, plain, same
 from rlk_testing.environments import Walk
 from rlk_testing.run_contract import RunContract

@@ -19,9 +19,9 @@ import pytest
 from rlk import settings
 from rlk.component import Component
 from rlk.errors import PlanError
-from rlk.planning.references import wrong_references
 from rlk.registry.entry import Entry
 from rlk.registry.kernel import Kernel
+from rlk_cli.references import wrong_references
 from rlk_testing import light_imports
 from rlk_testing.applies import applies
 from rlk_testing.kernels import own_kernel

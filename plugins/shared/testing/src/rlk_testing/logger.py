@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pytest
 
 from rlk.errors import PlanError
-from rlk.running import checkpoint, saved_files
+from rlk.saving import checkpoint, saved_files
 from rlk_testing.applies import applies
 from rlk_testing.contract import one_thread
 from rlk_testing.observer import CallbackContract

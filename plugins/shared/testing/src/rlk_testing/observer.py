@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rlk.registry.hooks import Hooks
-from rlk.running import checkpoint, plugin_states
+from rlk.saving import checkpoint, plugin_states
 from rlk_testing.acting import tensors_of
 from rlk_testing.applies import applies
 from rlk_testing.contract import may_have, plain, same

@@ -16,8 +16,8 @@ from rlk.planning.other_environment import check_same_spaces
 from rlk.planning.run_settings import checked_seed
 from rlk.protocols import State
 from rlk.records import Array
-from rlk.running import checkpoint
 from rlk.running.device import on_threads, threads_of
+from rlk.saving import checkpoint
 from rlk_baselines import model_files
 from rlk_baselines.accumulated_variables import AccumulatedVariables
 from rlk_baselines.attribute_changes import rebuilt

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from rlk.protocols import State
-from rlk.running.restoring import part_of
-from rlk.running.untrained import untrained
+from rlk.saving.restored_parts import part_of
+from rlk.saving.untrained import untrained
 from rlk_baselines import model_files
 from rlk_baselines.common.base_class import BaseRLModel
 from rlk_baselines.refusals import ParametersDoNotFit, Refused

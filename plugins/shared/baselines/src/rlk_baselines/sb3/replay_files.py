@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rlk.running import checkpoint, saved_files
-from rlk.running.manifest import check_manifest
+from rlk.saving import checkpoint, saved_files
+from rlk.saving.manifest import check_manifest
 from rlk_baselines.model_files import (
     write_to_open,
     zip_serializer,

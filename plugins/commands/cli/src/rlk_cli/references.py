@@ -9,7 +9,6 @@ from typing import Any
 from rlk import settings
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError, UnknownName, nearest
-from rlk.planning.layers import listed
 from rlk.planning.parse import parse_plugin
 from rlk.planning.run_settings import RUN_KEYS
 from rlk.registry.entry import Entry
@@ -48,14 +47,6 @@ def wrong_references(component: Component, kind: str, registries: Registries) ->
     for key, selected in component.selects.items():
         if selected not in kinds:
             yield f"{key} selects one of {selected!r}: {UnknownName('kind', selected, kinds)}"
-
-
-def in_slots(given: Mapping[str, Any]) -> Iterator[str]:
-    """The names of components that settings, or a component's `defaults`, put in slots of a run."""
-    for slot, value in given.items():
-        if slot in SLOTS or is_group_slot(slot):
-            found = value.values() if isinstance(value, Mapping) else listed(value)
-            yield from (one for one in found if isinstance(one, str))
 
 
 def _wrong_default(

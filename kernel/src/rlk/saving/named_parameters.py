@@ -17,7 +17,7 @@ from rlk.errors import RlkError
 from rlk.protocols import State
 from rlk.running.access import check_not_learning_elsewhere
 from rlk.running.moved_parameters import adopt_parameters
-from rlk.running.restoring import part_of
+from rlk.saving.restored_parts import part_of
 
 if TYPE_CHECKING:
     from rlk.running.run import Run

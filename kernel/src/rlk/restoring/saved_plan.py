@@ -6,30 +6,31 @@ and objects, however they are named, must be passed again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from rlk import settings
 from rlk.documents import json_text
+from rlk.planning.choice import prefix_of
 from rlk.planning.environment import EnvChoice
-from rlk.planning.lost_settings import lost_settings
 from rlk.planning.plan import SAVED, Plan
-from rlk.planning.present_components import Present, present_components
-from rlk.planning.restored_components import (
+from rlk.planning.saved_keywords import plain_keywords, tuples_in
+from rlk.planning.select import JOINED
+from rlk.planning.spec import CALLER, RunSpec, make_spec, plugin_key
+from rlk.registry.kinds import STACKED
+from rlk.restoring.lost_settings import lost_settings
+from rlk.restoring.present_components import without_absent, without_left_out
+from rlk.restoring.restored_components import (
     in_saved_order,
     passed_with_settings,
     refuse_missing_components,
     restore_algorithm,
 )
-from rlk.planning.restored_environment import restore_environment
-from rlk.planning.saved_keywords import plain_keywords, tuples_in
-from rlk.planning.saved_records import SavedComponent, SavedPlan, prefix_of
-from rlk.planning.select import JOINED
-from rlk.planning.spec import CALLER, RunSpec, make_spec, plugin_key
-from rlk.planning.stand_ins import StandIns, without_settings_of
-from rlk.registry.kinds import STACKED
+from rlk.restoring.restored_environment import restore_environment
+from rlk.restoring.saved_records import SavedComponent, SavedPlan
+from rlk.restoring.stand_ins import LEARNS_WITHOUT, acting, without_settings_of
 from rlk.structure import structured
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ PLAN = "plan.json"
 
 def as_json(plan: Plan) -> dict[str, Any]:
     """The plan in `plan.json` and in every checkpoint: enough to make the run again."""
-    from rlk.planning.saved_spaces import space_state  # not at the top: it needs gymnasium
+    from rlk.restoring.saved_spaces import space_state  # not at the top: it needs gymnasium
     from rlk.spaces import describe
 
     spaces = {"observation_space": plan.observation_space, "action_space": plan.action_space}
@@ -125,7 +126,7 @@ def spec_of(
         plugins: likewise for plugins.
         changes: settings on top of the saved ones.
         observers: include components that only watch (callbacks, loggers); acting needs none.
-        to_act: do without parts of training that are not there, or with stand-ins for them.
+        to_act: without the parts that only train, or with the algorithm's own in their places.
 
     Raises:
         BadFile: if `as_json` cannot have written it.
@@ -137,19 +138,20 @@ def spec_of(
     # The components: those that no file may supply must be passed; one error names all missing.
     wanted = [one for one in saved.components if observers or not one.only_watches]
     algo, plugins = restore_algorithm(saved.algorithm, plugins, registries)
-    stand_ins = StandIns(algo, plugins, changes, registries, env) if to_act else None
-    wanted = wanted if stand_ins is None else stand_ins.in_this_process(wanted)
-    present = present_components(wanted, plugins, changes, registries, stand_ins)
-    plugins = present.plugins
+    used, plugins, notes = without_left_out(wanted, plugins, registries)
+    absent = _spaces_alone(env)
+    if to_act:
+        used = acting(used, algo, plugins, changes, registries, has_spaces_alone=bool(absent))
+    used, of_joined = without_absent(used, changes, registries, to_act=to_act)
     saved_env = saved.env if env is None else None
-    refuse_missing_components(present.components, plugins, changes, registries, saved_env)
+    refuse_missing_components(used, plugins, changes, registries, saved_env)
 
     # The settings: those of the file rank below those given now.
     now = make_spec(algo, changes)
-    gone = {one.name for one in wanted} - {one.name for one in present.components}
-    own = _settings(present.components, plugins, registries)
+    gone = {one.name for one in wanted} - {one.name for one in used}
+    own = _settings(used, plugins, registries)
     settings_of_file = without_settings_of(gone, {**saved.run.given(), **own}, algo, registries)
-    lost = lost_settings(settings_of_file, present.components, registries)
+    lost = lost_settings(settings_of_file, used, registries)
     lost.refuse_missing_functions(now.given)
     if observers:
         lost.refuse_missing(now.given)
@@ -157,25 +159,25 @@ def spec_of(
         **lost.kept,
         **restore_environment(saved.env, env, changes, registries),
         "preset": "none",  # its values are among the settings
-        "plugins": _plugins(saved, present, registries),
+        "plugins": [*_left_out(saved, registries), *in_saved_order(used, plugins, registries)],
     }
-    absent = (*_spaces_alone(env), *present.absent)
     before = attrs.evolve(
         make_spec(algo, given, origin=SAVED, is_flat=True),
-        notes=present.notes,
-        lost=(*lost.sentences(now.given), *absent),
+        notes=(*notes, *of_joined),
+        lost=(*lost.sentences(now.given), *absent, *([LEARNS_WITHOUT] if to_act else ())),
         absent=absent,
         gone=tuple(sorted(gone)),
         lost_values=lost.missing(now.given),
     )
-    origins = {**before.origins, **_origins(present.components, plugins)}
+    origins = {**before.origins, **_origins(used, plugins)}
     return now.over(attrs.evolve(before, origins=origins))
 
 
-def _spaces_alone(env: Any) -> Iterator[str]:
+def _spaces_alone(env: Any) -> tuple[str, ...]:
     """A sentence on an environment of which only the spaces are there."""
     if isinstance(env, EnvChoice) and env.missing:
-        yield f"environment {env.name!r} is not needed to act, only its spaces: {env.missing}"
+        return (f"environment {env.name!r} is not needed to act, only its spaces: {env.missing}",)
+    return ()
 
 
 def _settings(
@@ -198,10 +200,9 @@ def _settings(
     return given
 
 
-def _plugins(saved: SavedPlan, present: Present, registries: Registries) -> list[Any]:
-    """What is put in and what is left out, as the user of the saved plan had typed it."""
-    left_out = [f"no:{name}" for name in saved.refused if name in registries]
-    return [*left_out, *in_saved_order(present.components, present.plugins, registries)]
+def _left_out(saved: SavedPlan, registries: Registries) -> list[str]:
+    """What the user of the saved plan had left out, as it is typed."""
+    return [f"no:{name}" for name in saved.refused if name in registries]
 
 
 def _origins(components: Iterable[SavedComponent], plugins: tuple[Any, ...]) -> dict[str, str]:

@@ -10,8 +10,8 @@ import gymnasium as gym
 from rlk.errors import PlanError
 from rlk.planning.environment import EnvChoice
 from rlk.planning.saved_keywords import with_tuples
-from rlk.planning.saved_records import SavedEnvironment
-from rlk.planning.saved_spaces import space_of
+from rlk.restoring.saved_records import SavedEnvironment
+from rlk.restoring.saved_spaces import space_of
 from rlk.spaces import Space
 
 

@@ -9,7 +9,7 @@ import attrs
 from attrs import validators as v
 
 from rlk.errors import BadFile
-from rlk.planning.saved_records import SavedPlan
+from rlk.restoring.saved_records import SavedPlan
 from rlk.structure import structured
 
 STATE_VERSION = 1  #: of what a file holds, not of how the serializer lays it out

@@ -5,64 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import attrs
-
 from rlk.errors import PlanError
 from rlk.planning.draft import leaves_out
-from rlk.planning.other_versions import refuse_settings_of_other_versions
-from rlk.planning.saved_records import SavedComponent, how_to_get
-from rlk.planning.stand_ins import StandIns
 from rlk.registry.kinds import STACKED
 from rlk.registry.registries import Registries
+from rlk.restoring.saved_records import SavedComponent, how_to_get
 
 
-@attrs.frozen
-class Present:
-    """The components that are installed and wanted, and what stands in for others."""
-
-    components: list[SavedComponent]
-    plugins: tuple[Any, ...]  #: those passed now, without a `no:NAME` that planning would refuse
-    notes: tuple[str, ...]  #: a sentence on each that is missed where it acts, or had joined
-    absent: tuple[str, ...]  #: likewise on each that is not there and not needed to act
-
-
-def present_components(
-    wanted: Sequence[SavedComponent],
-    plugins: tuple[Any, ...],
-    changes: Mapping[str, Any],
-    registries: Registries,
-    stand_ins: StandIns | None,
-) -> Present:
-    """The components of a saved plan that can be put in again.
-
-    A component that a `no:NAME` leaves out is dropped with its settings, and with a note if the
-    actions may depend on it. So is one that had joined by itself and cannot be used here.
-
-    Args:
-        wanted: the saved components.
-        plugins, changes: those passed now.
-        registries: where components are found by their names.
-        stand_ins: what acts in the place of absent parts of training; None if it must train on.
-
-    Raises:
-        PlanError: for all components that were asked for and are not installed here, or have
-            settings that the installed ones lack, unless their slots are filled with others now.
-    """
-    kept, plugins, left_out = _without_left_out(wanted, plugins, registries)
-    absent = tuple[str, ...]()
-    if stand_ins is not None:
-        kept, absent = _enough_to_act(kept, stand_ins)
-    components, notes = _without_absent(kept, changes, registries, to_act=stand_ins is not None)
-    refuse_settings_of_other_versions(components, changes, registries)
-    return Present(components, plugins, (*left_out, *notes), absent)
-
-
-def _without_left_out(
+def without_left_out(
     components: Sequence[SavedComponent], plugins: tuple[Any, ...], registries: Registries
 ) -> tuple[list[SavedComponent], tuple[Any, ...], tuple[str, ...]]:
     """The components that no `no:NAME` leaves out; the plugins; and notes.
 
-    A `no:NAME` of a component that is not installed here is dropped: planning would not know it.
+    A note is on a component that the actions may depend on. A `no:NAME` of a component that is not
+    installed here is dropped: planning would not know it.
+
+    Args:
+        components: the saved ones.
+        plugins: those passed now.
+        registries: where components are found by their names.
     """
     own_name = registries.own_name
     out = {own_name(one.removeprefix("no:")) for one in plugins if leaves_out(one)}
@@ -83,34 +44,25 @@ def _may_be_left_out(saved: SavedComponent) -> bool:
     return saved.slot in STACKED or not must_be_filled
 
 
-def _enough_to_act(
-    components: Iterable[SavedComponent], stand_ins: StandIns
-) -> tuple[list[SavedComponent], tuple[str, ...]]:
-    """The components, without absent parts of training or with stand-ins for them; and sentences.
-
-    One that cannot be left out and has no stand-in stays.
-    """
-    kept, sentences = [], []
-    for saved in components:
-        absence, may_go = stand_ins.why_absent(saved), _may_be_left_out(saved)
-        other = None if absence is None or may_go else stand_ins.of(saved)
-        if absence is None or not (may_go or other):
-            kept.append(saved)
-            continue
-        kept += [other] if other else []
-        what = f"{other.name!r} stands in its place" if other else "is left out"
-        sentences.append(f"{saved.title} is not needed to act, and {what}: {absence}")
-    return kept, tuple(sentences)
-
-
-def _without_absent(
+def without_absent(
     components: Iterable[SavedComponent],
     changes: Mapping[str, Any],
     registries: Registries,
     *,
     to_act: bool,
 ) -> tuple[list[SavedComponent], tuple[str, ...]]:
-    """The components without those that joined by themselves and cannot be used; and notes."""
+    """The components without those that joined by themselves and cannot be used; and notes.
+
+    Args:
+        components: the saved ones.
+        changes: what is passed now.
+        registries: where components are found by their names.
+        to_act: whether they are those of `stand_ins.acting`.
+
+    Raises:
+        PlanError: for all components that were asked for and are not installed here, unless their
+            slots are filled with others now.
+    """
     kept, notes, missing = [], [], []
     for saved in components:
         if saved.has_joined:

@@ -15,20 +15,19 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from rlk.abilities import AdoptsReplays, KeepsEnvironmentState, offers
-from rlk.errors import RlkError
-from rlk.planning.saved_plan import as_json
+from rlk.errors import BadFile, RlkError
 from rlk.protocols import State
 from rlk.registry.answers import check_given
-from rlk.running import plugin_states
+from rlk.restoring.saved_plan import as_json
 from rlk.running.access import check_not_learning_elsewhere
-from rlk.running.changed_parts import refuse_other_n_envs, with_new_optimisers
 from rlk.running.environment_states import environment_states
-from rlk.running.manifest import STATE_VERSION, Part
 from rlk.running.moved_parameters import adopt_parameters
-from rlk.running.other_noises import naming_other_noises
-from rlk.running.restoring import part_of, restoring
-from rlk.running.state_check import check_state
-from rlk.running.untrained import restore_untrained, untrained
+from rlk.saving import plugin_states
+from rlk.saving.changed_parts import refuse_other_n_envs, with_new_optimisers
+from rlk.saving.manifest import STATE_VERSION, Part
+from rlk.saving.restored_parts import part_of, restoring
+from rlk.saving.state_check import check_state
+from rlk.saving.untrained import restore_untrained, untrained
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
@@ -44,6 +43,10 @@ PARTS = {
 }
 _WITHIN_COLLECTION = (
     "it was saved within a collection, as from a callback of single steps, and begins a new one"
+)
+_WITHIN_EPISODES = (
+    "The checkpoint was taken within episodes: resume it with the noise and noise settings that it "
+    "had, or load a model (model.zip)."
 )
 _WITHOUT_EXPERIENCE = (
     "it was loaded as a model, not as a checkpoint: replay, environments and what plugins keep in "
@@ -208,8 +211,10 @@ def _restore_experience(run: Run, state: State) -> list[str]:
         with restoring(f"the environments {run.plan.env.name!r}"):
             run.env.reset(seed=run.streams.integers("environments", run.n_envs))
             run.env.set_state(saved)
-        with naming_other_noises(run.plan, state["manifest"]["plan"]):
+        try:
             _restore_part(run.collector, state, "collector", run.plan.collector.title)
+        except BadFile as error:  # its actor's carry is what noises keep from step to step
+            raise BadFile(f"{error} {_WITHIN_EPISODES}") from error
     else:
         run.collector.forget()
         differs.append(f"the checkpoint has no state of {run.plan.env.name}: episodes start anew")

@@ -9,6 +9,7 @@ import attrs
 
 from rlk.component import is_name
 from rlk.errors import BrokenPlugin
+from rlk.planning.choice import prefix_of
 from rlk.planning.select import JOINED
 from rlk.registry.external import PASSED, is_external, is_place
 from rlk.registry.kinds import KINDS, REPLACEABLE, SLOTS, STACKED, is_group_slot, singular
@@ -160,11 +161,6 @@ def how_to_get(missing: Sequence[SavedComponent]) -> str:
     if of_programs:
         ways.append(f"register {' and '.join(of_programs)} as that program did")
     return " and ".join(ways)
-
-
-def prefix_of(slot: str, name: str) -> str:
-    """The prefix of the keys of a component's settings."""
-    return f"{slot if is_group_slot(slot) else name}."
 
 
 @attrs.frozen(kw_only=True)

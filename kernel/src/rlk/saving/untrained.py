@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rlk.errors import SHOWN, BadFile
 from rlk.protocols import State
-from rlk.running.state_check import check_state
+from rlk.saving.state_check import check_state
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -14,9 +14,9 @@ import attrs
 
 from rlk import settings
 from rlk.errors import PlanError
-from rlk.planning.saved_records import SavedComponent
 from rlk.registry.external import is_place
 from rlk.registry.registries import Registries
+from rlk.restoring.saved_records import SavedComponent
 
 #: The slots whose functions the network is made with.
 COMPUTING = ("policy", "distribution")

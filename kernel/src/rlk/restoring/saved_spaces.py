@@ -1,7 +1,7 @@
 """Spaces in files, in JSON's types, and compared: with the bounds that `describe` leaves out.
 
 Bounds that are the same along an axis are written once for it, so those of an image are two
-numbers. This module imports Gymnasium, so planning loads it only when there is an environment.
+numbers. This module imports Gymnasium, so `saved_plan` loads it only when there is an environment.
 """
 
 from __future__ import annotations
@@ -9,18 +9,30 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium import spaces
 
 from rlk.documents import with_words
-from rlk.errors import BadFile
+from rlk.errors import BadFile, PlanError
+from rlk.planning.other_environment import same_sizes
 from rlk.records import Array
-from rlk.spaces import Space, kinds
+from rlk.spaces import Space, describe, kinds
+
+if TYPE_CHECKING:
+    from rlk.planning.plan import Plan
 
 #: Numbers in an element of a space: a short text can ask for far more than the memory holds.
 MAX_SIZE = 32 << 20
+_USE_THE_SAME = "Use an environment that has the same spaces (--env, or env= in a program)."
+_WRAP = "Use an environment that has the same bounds, or wrap it so that it has them: in"
+_BEGIN = "To train on in this one, begin a new run with the policy: --plugin model-start:path=MODEL"
+_OF_OTHER_BOUNDS = {
+    "observation_space": f"{_WRAP} gymnasium.wrappers.RescaleObservation if its numbers are of "
+    f"another scale, in TransformObservation if they mean the same. {_BEGIN}",
+    "action_space": f"{_WRAP} gymnasium.wrappers.RescaleAction. {_BEGIN}",
+}
 _DAMAGES = (KeyError, TypeError, ValueError, AssertionError, AttributeError, OverflowError)
 
 
@@ -139,3 +151,46 @@ _MADE: Mapping[str, Callable[[Mapping[str, Any]], Space]] = {
     "MultiBinary": _multi_binary,
     "Dict": _dict,
 }
+
+
+# ---- of a plan and of its file -------------------------------------------------------------------
+
+
+def check_spaces_of_saved(saved: Mapping[str, Any], plan: Plan, file: str) -> None:
+    """PlanError if the spaces of a plan are not those of the file that it is from.
+
+    The bounds of a Box count as well: those of actions are the units that a policy acts in, and
+    those of observations tell what is an image. Infinite bounds of observations are not compared,
+    because releases of an environment differ in them. The dtype of a Box may differ, unless it
+    tells an image, and so may the order of a Dict's keys.
+
+    Args:
+        saved: the environment in the file's plan.
+        plan: the plan that the file's state is for.
+        file: its name in the message.
+    """
+    for key in ("observation_space", "action_space"):
+        difference = _difference(saved, plan, key)
+        if difference is not None:
+            there, here, advice = difference
+            raise PlanError(
+                f"{file} was trained on {saved['name']!r}, whose {key} is {there}, but that of "
+                f"{plan.env.name!r} is {here}. {advice}"
+            )
+
+
+def _difference(saved: Mapping[str, Any], plan: Plan, key: str) -> tuple[str, str, str] | None:
+    """The space in the file, that of the plan, and what to do; None if they are alike."""
+    space = getattr(plan, key)
+    if not same_sizes(saved[key], describe(space)):
+        return saved[key], describe(space), _USE_THE_SAME
+    state = saved["spaces"].get(key)
+    before = space if state is None else space_of(state)
+    if same_bounds(before, space, infinite=key == "action_space"):
+        return None
+    return _with_bounds(before), _with_bounds(space), _OF_OTHER_BOUNDS[key]
+
+
+def _with_bounds(space: Any) -> str:
+    """One line of text, unlike `rlk.spaces.describe` with the bounds of a Box."""
+    return " ".join(str(space).split())

@@ -16,8 +16,6 @@ from rlk.errors import PlanError
 from rlk.planning.draft import leaves_out
 from rlk.planning.layers import listed
 from rlk.planning.parse import parse_plugin
-from rlk.planning.restored_environment import place_of_saved, typed
-from rlk.planning.saved_records import SavedComponent, SavedEnvironment
 from rlk.registry.external import (
     PASSED,
     find_entry,
@@ -26,6 +24,8 @@ from rlk.registry.external import (
     passed_entry,
 )
 from rlk.registry.registries import Registries
+from rlk.restoring.restored_environment import place_of_saved, typed
+from rlk.restoring.saved_records import SavedComponent, SavedEnvironment
 
 
 def restore_algorithm(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 from rlk.protocols import State
 from rlk.registry.external import PASSED, is_external
-from rlk.running.restoring import part_of, restoring
+from rlk.saving.restored_parts import part_of, restoring
 
 if TYPE_CHECKING:
     from rlk.running.run import Run

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from rlk import settings
-from rlk.planning.lost_settings import COMPUTING, chosen_fields, texts_in
 from rlk.planning.parse import parse_value, typed_value
-from rlk.planning.restored_environment import code_in
 from rlk.registry.external import PASSED, is_place
 from rlk.registry.kinds import SLOTS, is_group_slot, singular
+from rlk.restoring.lost_settings import COMPUTING, chosen_fields, texts_in
+from rlk.restoring.restored_environment import code_in
 
 if TYPE_CHECKING:
     from rlk.planning.choice import Choice

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 from rlk.errors import PlanError
 from rlk.files import is_unfinished, looking_at, users_path
-from rlk.planning.to_pass_again import to_pass_again
-from rlk.running import saved_files
 from rlk.running.folder_owner import OWNER, WRITTEN, in_use
+from rlk.saving import saved_files
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
+    from rlk.registry.kernel import Kernel
     from rlk.running.run import Run
 
 
@@ -74,17 +74,15 @@ def check_out(plan: Plan, going_on_from: Path | None = None) -> None:
         return
     with looking_at(Path(out), f"out={out!r} cannot be made", PlanError):
         if going_on_from is None or not continues_in(out, going_on_from):
-            _refuse_used(Path(out), f"out={out!r}", _loading(out, plan))
+            _refuse_used(Path(out), f"out={out!r}", _loading(out, plan.kernel))
 
 
-def _loading(out: str, plan: Plan) -> str | None:
+def _loading(out: str, kernel: Kernel) -> str | None:
     """What a program types to continue the run in `out`; None if nothing there can be loaded."""
-    usable = saved_files.serializers(plan.kernel) if Path(out).is_dir() else []
+    usable = saved_files.serializers(kernel) if Path(out).is_dir() else []
     if not any(one.find(Path(out)) for one in usable):
         return None
-    # What this run was given is what the one in the folder needs, if a program is run again.
-    words = [repr(out), *to_pass_again(plan, observers=True).keywords, f"out={out!r}"]
-    return f"rlk.load({', '.join(words)})"
+    return f"rlk.load({out!r}, out={out!r})"
 
 
 def continues_in(out: str | Path | None, loaded: Path) -> bool:

@@ -7,21 +7,26 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rlk.errors import BadFile, BrokenPlugin, PlanError, RlkError
+import attrs
+
+from rlk import settings
+from rlk.documents import read_json
+from rlk.errors import BadFile, BrokenPlugin, PlanError, RlkError, described
 from rlk.files import looking_at, users_path
-from rlk.planning.saved_plan import PLAN
+from rlk.planning.choice import Choice
 from rlk.protocols import Serializer, State
-from rlk.running.checkpoint import model_state
+from rlk.restoring.saved_plan import PLAN
+from rlk.restoring.saved_records import SavedComponent, SavedPlan, how_to_get
 from rlk.running.folder_owner import in_use
-from rlk.running.manifest import Part, check_manifest
-from rlk.running.unreadable import made, why_unreadable
+from rlk.saving.checkpoint import model_state
+from rlk.saving.manifest import Part, check_manifest
+from rlk.structure import structured
 
 if TYPE_CHECKING:
+    from rlk.registry.entry import Entry
     from rlk.registry.kernel import Kernel
     from rlk.running.run import Run
 
-#: The names of models in a run folder, in the order in which they are meant.
-_MODELS = ("best_model", "model")
 #: What to do about a file that lacks a part.
 _WITHOUT: Mapping[Part, str] = {
     "model": "A replay alone is loaded by an agent: agent.load_replay_buffer(…).",
@@ -80,17 +85,27 @@ def serializers(kernel: Kernel) -> list[Serializer]:
     """The installed serializers, without broken ones and those that run code from a file."""
     found = []
     for entry in kernel.registries.serializers:
-        with contextlib.suppress(BrokenPlugin):  # `why_unreadable` names it where nothing is found
+        with contextlib.suppress(BrokenPlugin):
             if not entry.component().runs_code:
-                found.append(made(entry))
+                found.append(_made(entry))
     return found
+
+
+def _made(entry: Entry) -> Serializer:
+    """The serializer of an entry, with its own defaults; BrokenPlugin if it cannot be made."""
+    choice = Choice.of(entry, "")
+    try:
+        config = settings.structure(choice.component.config, {}, entry.title)
+        serializer: Serializer = attrs.evolve(choice, config=config).make()
+    except BrokenPlugin:
+        raise
+    except Exception as error:
+        raise entry.broken(described(error)) from error
+    return serializer
 
 
 def find(place: Path, kernel: Kernel, *, best: bool = False) -> tuple[Path, Serializer]:
     """The file that RUN means, and the serializer that reads it.
-
-    A run folder may hold files of several serializers, because a run may be resumed with another
-    one. Of these, a model is meant before a checkpoint, and the newest of each.
 
     Args:
         place: a run folder, a model or a checkpoint.
@@ -102,29 +117,17 @@ def find(place: Path, kernel: Kernel, *, best: bool = False) -> tuple[Path, Seri
     """
     place, usable = users_path(place), serializers(kernel)
     with looking_at(place, f"cannot read {place}"):
-        found = [(path, one) for one in usable if (path := one.find(place, best)) is not None]
-        if not found:
-            raise BadFile(_nothing_at(place, usable, kernel, best))
-        return min(found, key=_order)
-
-
-def _order(found: tuple[Path, Serializer]) -> tuple[int, ...]:
-    """The order in which files of several serializers count, the first one first."""
-    path, serializer = found
-    stem, suffix = path.name.removesuffix(serializer.suffix), serializer.suffix
-    timesteps = int(stem) if stem.isdecimal() else 0
-    kind = _MODELS.index(stem) if stem in _MODELS else len(_MODELS)
-    try:
-        written = path.stat().st_mtime_ns
-    except FileNotFoundError:  # the run that trains has just removed it
-        written = 0
-    # The longest suffix is of the serializer that a file was written by: `.npz.gz`, not `.gz`.
-    return kind, -timesteps, -written, -len(suffix)
+        for one in usable:
+            if (path := one.find(place, best)) is not None:
+                return path, one
+        raise BadFile(_nothing_at(place, usable, kernel, best))
 
 
 def _nothing_at(place: Path, usable: Sequence[Serializer], kernel: Kernel, best: bool) -> str:
     """What is wrong with a place where no serializer finds a file, and what to do."""
     known, why = sorted(one.suffix for one in usable), why_unreadable(place, kernel)
+    if not known:
+        return f"{place}: no installed serializer can be used. {why or 'Type: rlk doctor'}"
     if place.is_dir():
         found = f"{place} holds no model{'/'.join(known)} and no checkpoint."
         if (place / PLAN).exists():
@@ -139,6 +142,36 @@ def _nothing_at(place: Path, usable: Sequence[Serializer], kernel: Kernel, best:
         return f"{place} is neither a file nor a folder."
     others = f"{place.suffix!r} files; they read {' and '.join(known)}"
     return f"{place}: no installed serializer reads {others}. {why}".rstrip()
+
+
+def why_unreadable(place: Path, kernel: Kernel) -> str:
+    """A sentence if the run that a place belongs to was saved by an absent serializer, or "".
+
+    Args:
+        place: a run folder, its folder of checkpoints, or a file in one of them; it may not exist.
+        kernel: where serializers come from.
+    """
+    saved = _serializer_of_run(place)
+    absence = saved and saved.absence(kernel.registries)
+    if not (saved and absence):
+        return ""
+    return f"The run's files are written by {saved.title}: {absence}; {how_to_get([saved])}."
+
+
+def _serializer_of_run(place: Path) -> SavedComponent | None:
+    """The serializer in the plan of the run that a place belongs to; None if no plan says so."""
+    for folder in (place, *place.absolute().parents[:2]):
+        if plan := _plan_in(folder):
+            return next((one for one in plan.components if one.slot == "serializer"), None)
+    return None
+
+
+def _plan_in(folder: Path) -> SavedPlan | None:
+    """The plan of the run in a folder; None if there is none, or it is damaged."""
+    if (folder / PLAN).is_file():
+        with contextlib.suppress(BadFile):  # a damaged plan only means less advice
+            return structured(SavedPlan, read_json(folder / PLAN), "the saved plan")
+    return None
 
 
 def _runs_in(folder: Path, usable: Sequence[Serializer], best: bool) -> str:

@@ -1,0 +1,1 @@
+"""From a plan in a file back to a RunSpec."""

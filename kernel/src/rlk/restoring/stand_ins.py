@@ -1,0 +1,118 @@
+"""What a saved model acts with: the algorithm's own parts in the places of those that only train.
+
+Acting uses the policy, and wrappers and extensions unless they say that they only train. It uses
+some vector environment, too, but any one will do: the algorithm's own, which is in this process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from rlk.errors import UnknownName
+from rlk.planning.parse import parse_plugin
+from rlk.registry.external import find_entry
+from rlk.registry.kinds import REPLACEABLE
+from rlk.registry.registries import Registries
+from rlk.restoring.saved_records import SavedComponent
+
+#: What `learn` warns of, of an agent that was loaded to act.
+LEARNS_WITHOUT = (
+    "this agent was loaded to act: it learns with its algorithm's own storage, collector, "
+    "optimisers and vector environment, without the saved noises, decorators and whatever else "
+    "only trains"
+)
+
+
+def acting(
+    components: Iterable[SavedComponent],
+    algo: Any,
+    plugins: tuple[Any, ...],
+    changes: Mapping[str, Any],
+    registries: Registries,
+    *,
+    has_spaces_alone: bool,
+) -> list[SavedComponent]:
+    """The components that a saved model acts with, of those of its plan.
+
+    A part of training is dropped, or the algorithm's own one is in its place, unless it is asked
+    for now.
+
+    Args:
+        components: the saved ones.
+        algo: the algorithm of the saved plan, by its name or as it is passed now.
+        plugins, changes: those passed now.
+        registries: where components are found by their names.
+        has_spaces_alone: whether only the spaces of the environment are there.
+    """
+    kept = []
+    for saved in components:
+        if not saved.is_for_training or saved.slot in changes or saved.name in plugins:
+            kept.append(saved)
+        elif saved.slot in REPLACEABLE:
+            stays = _is_needed(saved, registries, has_spaces_alone)
+            own = None if stays else _own(saved, algo, registries)
+            kept.append(own or saved)
+    return kept
+
+
+def _is_needed(saved: SavedComponent, registries: Registries, has_spaces_alone: bool) -> bool:
+    """Whether a saved model needs this component, although it is in a slot of `REPLACEABLE`.
+
+    It needs what files are written by, and a vector environment that makes its environments only
+    together, or that has hooks, which may take over processes.
+    """
+    if saved.absence(registries) is not None:
+        return False
+    if saved.slot != "vec_env" or has_spaces_alone:
+        return saved.slot == "serializer"
+    component = registries["vec_envs"].get(saved.name).component()
+    return component.scope == "vector" or bool(component.hooks)
+
+
+def _own(saved: SavedComponent, algo: Any, registries: Registries) -> SavedComponent | None:
+    """The algorithm's own choice for that slot, if both are there: that one, or with defaults."""
+    try:
+        component = find_entry(algo, "algorithms", registries).component()
+    except UnknownName:
+        return None  # the algorithm is missing, too, and is what cannot be done without
+    name = component.defaults.get(saved.slot)
+    if not isinstance(name, str) or name not in registries:
+        return None
+    if name == saved.name and not saved.is_external:
+        return saved
+    made = attrs.evolve(saved, name=name, dist="", version="", settings={}, set_by={})
+    return made if made.absence(registries) is None else None
+
+
+def without_settings_of(
+    gone: Collection[str], given: Mapping[str, Any], algo: Any, registries: Registries
+) -> dict[str, Any]:
+    """The settings of a saved plan, without those of the algorithm that would put in what is gone.
+
+    Args:
+        gone: names of components.
+        given: the settings, those of the algorithm with its name before the dot.
+        algo: the algorithm, whose settings may select or activate plugins, as in `acting`.
+        registries: where components are found by their names.
+    """
+    given = dict(given)
+    if not gone:
+        return given
+    algorithm = find_entry(algo, "algorithms", registries).component()
+    for key in algorithm.selects:
+        value = given.get(f"{algorithm.name}.{key}")
+        if isinstance(value, str) and _is_gone(parse_plugin(value)[0], gone, registries):
+            given[f"{algorithm.name}.{key}"] = None
+    for key, plugin in algorithm.activates.items():
+        value = given.get(f"{algorithm.name}.{key}")
+        if value and plugin in gone:
+            given[f"{algorithm.name}.{key}"] = False if value is True else None
+    return given
+
+
+def _is_gone(name: str, gone: Collection[str], registries: Registries) -> bool:
+    """Whether a name is of a component that is gone; an alias of one may be gone with it."""
+    return registries.own_name(name) in gone or name not in registries

@@ -1,0 +1,28 @@
+"""What must be passed again to use a saved run, as `summary` prints it."""
+
+from __future__ import annotations
+
+import rlk
+from rlk_callbacks.to_pass_again import ToPassAgain, to_pass_again
+
+
+def test_a_file_to_write_to_is_passed_again_unless_it_is_the_default() -> None:
+    for given in ({}, {"monitor.filename": "mine"}):
+        with rlk.make("a2c", env="CartPole-v1", plugins=["monitor"], **given) as agent:
+            typed = [("--set", f"{key}={value}") for key, value in given.items()]
+            assert to_pass_again(agent.plan, observers=True) == (typed, [])
+            assert to_pass_again(agent.plan, observers=False) == ([], [])
+
+
+def test_a_program_passes_all_of_it_as_keywords() -> None:
+    plugins = [("--plugin", "./a.py:X"), ("--plugin", "b:Y")]
+    changes = [("--set", "policy=./n.py:Net"), ("--set", 'csv.files=["a", "b"]')]
+    again = ToPassAgain([("--env", "m:Maze"), *plugins, *changes], ["plugins=[…]", "noise=Mine"])
+    assert again.keywords == [
+        "env='m:Maze'",
+        "policy='./n.py:Net'",
+        "**{'csv.files': ['a', 'b']}",
+        "noise=Mine",
+        "plugins=['./a.py:X', 'b:Y', …]",
+    ]
+    assert ToPassAgain([], []).keywords == []
