@@ -59,14 +59,13 @@ def test_numbers_that_are_kept_are_a_column_for_each_key():
 
 
 @pytest.mark.parametrize("infos", [{0: {"x": 1}}, {0: {"x": 1}, 1: {}}])
-def test_a_number_that_an_environment_does_not_give_is_named(infos):
-    with pytest.raises(EnvironmentFailed, match=r"environment 1 gave no info 'x'.*info_keys"):
-        kept(2, ("x",), infos)
+def test_a_number_that_an_environment_does_not_give_is_nan(infos):
+    np.testing.assert_array_equal(kept(2, ("x",), infos)["info.x"], [1.0, np.nan])
 
 
-@pytest.mark.parametrize("value", [[1.0, 2.0], "far", {"y": 1}])
+@pytest.mark.parametrize("value", [[1.0, 2.0], "far", {"y": 1}, None, np.float32("nan")])
 def test_what_is_to_be_kept_and_is_no_number_is_named(value):
-    message = rf"environment 1 gave {re.escape(repr(value))} as info 'x'.*info_keys need a number"
+    message = rf"environment 1 gave {re.escape(repr(value))} as info 'x'.*info_keys need numbers"
     with pytest.raises(EnvironmentFailed, match=message):
         kept(2, ("x",), {0: {"x": 1}, 1: {"x": value}})
 

@@ -7,6 +7,7 @@ all other values are kept in an array of objects.
 
 from __future__ import annotations
 
+import math
 import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -126,25 +127,39 @@ def kept(n: int, keys: Sequence[str], found: Mapping[int, dict[Any, Any]]) -> di
         found: the info of this step by environment; if an episode ended, that of its last step.
 
     Raises:
-        EnvironmentFailed: if an environment's info has no number under one of the keys.
+        EnvironmentFailed: if an environment's info has something else than a number under a key.
     """
     columns = {key: np.empty(n, np.float32) for key in keys}
     for key, column in columns.items():
         for i in range(n):
             info = found.get(i, {})
             try:
-                column[i] = info[key]
-            except (KeyError, TypeError, ValueError) as error:
+                column[i] = kept_number(info, key)
+            except (TypeError, ValueError) as error:
                 raise EnvironmentFailed(not_kept(i, key, info)) from error
     return {f"info.{key}": column for key, column in columns.items()}
 
 
+def kept_number(info: Mapping[str, Any], key: str) -> float:
+    """The number under a kept key; NaN stands for a key that the info does not have.
+
+    Raises:
+        TypeError, ValueError: for something else than a number, and for NaN itself.
+    """
+    if key not in info:
+        return math.nan
+    number = float(info[key])
+    if math.isnan(number):
+        raise ValueError("NaN stands for a key that is not there")
+    return number
+
+
 def not_kept(i: int, key: str, info: Mapping[str, Any]) -> str:
     """The error message about an environment whose info has no number under a kept key."""
-    found = f"{reprlib.repr(info[key])} as" if key in info else "no"
     return (
-        f"environment {i} gave {found} info {key!r} with a step; a storage's info_keys need a "
-        "number in every step. Return one in all of them, or name other info_keys."
+        f"environment {i} gave {reprlib.repr(info[key])} as info {key!r} with a step; a storage's "
+        "info_keys need numbers. Return a number, or leave the key out, or name other info_keys: "
+        "[] keeps none, and HER without info_keys keeps all that compute_reward reads."
     )
 
 

@@ -113,7 +113,7 @@ class WorkerVecEnv(SameStepVecEnv):
 
     Raises:
         EnvironmentFailed: if the environments differ in their spaces; in a step, if one raises, or
-            lacks an info that is kept.
+            a kept info is no number.
         rlk.errors.PlanError: for a space that cannot be stored in arrays.
     """
 

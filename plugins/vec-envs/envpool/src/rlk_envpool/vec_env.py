@@ -44,7 +44,7 @@ class EnvPoolVecEnv(VectorEnv[Any, Any, Array]):
 
     Raises:
         PlanError: if EnvPool is not installed, has no such task, or refuses its keyword arguments.
-        EnvironmentFailed: in a step, if a kept info is missing.
+        EnvironmentFailed: in a step, if a kept info is no number.
     """
 
     #: Converts a vector environment that a program passes to same-step restarts.
