@@ -1,5 +1,6 @@
 """Asking the environment: batches where it takes them, one by one where it does not."""
 
+import gc
 from typing import Any
 
 import gymnasium as gym
@@ -10,6 +11,7 @@ from rlk.errors import EnvironmentFailed, PlanError, RlkError
 from rlk.records import Schema
 from rlk_hindsight_replay.check import check_goals
 from rlk_hindsight_replay.config import HindsightReplayConfig
+from rlk_hindsight_replay.info_keys import keys_read
 from rlk_hindsight_replay.rewards import Judge, JudgeByKeys, judges
 from rlk_hindsight_replay.storage import HindsightReplay
 from rlk_testing.trajectory import schema_for
@@ -312,6 +314,30 @@ def test_gymnasiums_environments_in_workers_go_on_whatever_the_methods_raise():
         assert ends is not None and vector.call("has_wrapper_attr", "compute_reward") == (True,) * 2
     finally:
         vector.close()
+
+
+def test_gymnasiums_environments_in_workers_have_one_in_this_process_that_is_closed():
+    made, closed = [], []
+
+    class Counted(Ends):
+        def __init__(self):
+            made.append(self)
+
+        def close(self):
+            closed.append(self)
+
+    def asked():
+        vector = gym.vector.AsyncVectorEnv([Counted] * 2)
+        made.clear(), closed.clear()  # one that Gymnasium makes for its spaces
+        keys_read(vector, Goals.observation_space)
+        for _ in range(2):
+            judges(schema(lambda: vector))
+        assert len(made) == 1 and not closed
+        vector.close()
+
+    asked()
+    gc.collect()
+    assert closed == made
 
 
 def test_a_vector_environment_that_computes_rewards_itself_is_asked_itself():

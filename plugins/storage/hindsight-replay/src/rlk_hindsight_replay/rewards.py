@@ -12,6 +12,7 @@ Dimensions: B transitions.
 from __future__ import annotations
 
 import copy
+import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -216,9 +217,24 @@ def _member(env: Any, name: str) -> Callable[..., Any] | None:
     if hasattr(vector, "call_at"):
         return _remote(vector, name)
     if hasattr(vector, "env_fns"):
-        # Gymnasium's AsyncVectorEnv: an exception of a trial would end its worker.
-        return _member(vector.env_fns[0](), name)
+        return _member(_spare(vector), name)
     return None
+
+
+#: The environments that `_spare` has made, as long as their vectors live.
+_SPARES: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+
+
+def _spare(vector: Any) -> Any:
+    """An environment in this process, made like the first of Gymnasium's AsyncVectorEnv.
+
+    An exception of a trial would end a worker. It is made once, and closed when nothing holds the
+    vector any more, or at the end of the program.
+    """
+    if vector not in _SPARES:
+        _SPARES[vector] = made = vector.env_fns[0]()
+        weakref.finalize(vector, made.close)
+    return _SPARES[vector]
 
 
 def _remote(vector: Any, name: str) -> Callable[..., Any]:
