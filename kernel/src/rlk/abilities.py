@@ -207,7 +207,10 @@ class Discounts(Protocol):
 
 
 class KeepsInfos(Protocol):
-    """Settings of a storage that stores numbers from the infos with every step."""
+    """Settings of a storage that stores numbers from the infos with every step, as `info.KEY`.
+
+    NaN stands for a key that an info does not have.
+    """
 
     info_keys: Sequence[str]
 

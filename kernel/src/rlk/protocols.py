@@ -4,8 +4,9 @@ Dimensions: N environments, P parameters. A vector environment has no protocol h
 a `gymnasium.vector.VectorEnv` with same-step restarts. The arrays that a step returns stay valid
 during the next step. Its infos are empty except where an episode ended. A backend made with
 `info_keys` also returns `infos["kept"]`: `info.KEY` -> float32 [N], where an episode ended that of
-its last step. The options of a reset, without `reset_mask`, are for the environments, or are
-refused. `render` returns a frame of every environment, and `close` closes all of them.
+its last step, and NaN where an info does not have the key. The options of a reset, without
+`reset_mask`, are for the environments, or are refused. `render` returns a frame of every
+environment, and `close` closes all of them.
 
 A wrapper of the vector hands on what it does not change: seeds and options of a reset, infos, the
 kind of every end, and `close`. It changes final observations as if their episodes went on, writes

@@ -75,6 +75,49 @@ def test_a_reward_that_reads_what_hindsight_cannot_keep_is_an_error(read: Any) -
     assert re.search(r"compute_reward\(\) .*without the infos that are not numbers", text)
 
 
+class Sparse(Costly):
+    """Only the first step of an episode has a bonus, of which others say nothing, or a text."""
+
+    otherwise: Any = None
+
+    def step(self, action: Any) -> Any:
+        *result, info = super(Costly, self).step(action)
+        if self.current_step == 1:
+            info["bonus"] = 2.0
+        elif self.otherwise is not None:
+            info["bonus"] = self.otherwise
+        observation = result[0]
+        pair = observation["achieved_goal"], observation["desired_goal"]
+        return observation, self.compute_reward(*pair, info), *result[2:], info
+
+
+def earns(read: Any) -> Sparse:
+    """An environment whose reward reads the bonus in the first step of an episode alone."""
+    env = Sparse(lambda real, *pair_and_info: real(*pair_and_info) + read(env, pair_and_info[-1]))
+    return env
+
+
+def test_an_info_that_is_read_only_if_it_is_there_may_be_missing_in_steps() -> None:
+    env = earns(lambda env, info: info.get("bonus", 0.0))
+    (text,) = found(env, "warning")
+    assert "info_keys=['bonus']" in text
+    assert found(env, "error") == []
+
+
+def test_an_info_that_a_reward_needs_must_be_in_every_step() -> None:
+    env = earns(lambda env, info: info["bonus"] if env.current_step == 1 else 0.0)
+    (text,) = found(env, "error")
+    assert re.search(r"reads the info 'bonus', which is not a number in every step: return", text)
+    assert not any("info_keys" in text for text in found(env, "warning"))
+
+
+def test_an_info_that_is_a_number_in_some_steps_alone_is_an_error() -> None:
+    env = earns(lambda env, info: info["bonus"] if env.current_step == 1 else 0.0)
+    env.otherwise = "none"
+    (text,) = found(env, "error")
+    assert re.search(r"reads the info 'bonus', which is not a number in every step", text)
+
+
 class Ends(BitFlippingEnv):
     """Has a compute_terminated that depends on the info alone."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import json
 import logging
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -364,6 +366,29 @@ def test_what_cannot_be_written_is_no_traceback(agent_of, tmp_path, monkeypatch)
     with pytest.raises(RlkError, match=r"policy.pt2 could not be written: No space left"):
         export(agent_of("dqn", env=Shows(), **SMALL), tmp_path / "policy.pt2")
     assert not list(tmp_path.iterdir())
+
+
+#: Writes a .pt2 to a full disk.
+TO_A_FULL_DISK = """
+import errno, io, torch
+from rlk_export.formats import FORMATS
+
+class FullDisk(io.BytesIO):
+    def write(self, data):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+program = torch.export.export(torch.nn.Linear(2, 1), (torch.zeros(3, 2),))
+try:
+    FORMATS[".pt2"].write(FullDisk(), program, None, {})
+except OSError as error:
+    print(error)
+"""
+
+
+def test_a_pt2_on_a_full_disk_is_an_error_and_not_the_end_of_the_process():
+    done = subprocess.run([sys.executable, "-c", TO_A_FULL_DISK], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "No space left on device" in done.stdout
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")

@@ -78,7 +78,7 @@ def test_runs_that_cannot_be_drawn_are_left_out_and_named(
     run_folder(Path("torn"), EPISODES, seed=4)
     Path("torn/plan.json").write_text("{")
     Path("empty").mkdir()
-    result = called("begun", "s1", "empty", "torn", "s2", "nowhere", "begun")
+    result = called("begun", "s1", "empty", "torn", "s2", "begun")
     assert result.exit_code == 0, result.output
     assert result.stdout == "wrote learning_curves.png\n"
     begins = [line[:37] for line in result.stderr.splitlines()]
@@ -86,7 +86,6 @@ def test_runs_that_cannot_be_drawn_are_left_out_and_named(
         "note: not drawn: begun has nothing to",
         "note: not drawn: empty is not a run f",
         "note: not drawn: torn/plan.json is da",
-        "note: not drawn: nowhere does not exi",
     ]
     assert legends == ["mean of 2 runs and 2 episodes ± std"]
 
@@ -104,10 +103,20 @@ def test_if_none_can_be_drawn_all_reasons_are_said(
     run_folder: Make, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run_folder(Path("begun"), [])
-    assert ended("plot", "begun", "nowhere") == 1
+    Path("empty").mkdir()
+    assert ended("plot", "begun", "empty") == 1
     said = capsys.readouterr().err
     assert "begun has nothing to draw" in said
-    assert "nowhere does not exist" in said
+    assert "empty is not a run folder" in said
+    assert not Path("learning_curves.png").exists()
+
+
+def test_a_name_of_nothing_among_several_runs_is_an_error(
+    run_folder: Make, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_folder(Path("s1"), EPISODES)
+    assert ended("plot", "s1", "nowhere") == 1
+    assert "nowhere does not exist" in capsys.readouterr().err
     assert not Path("learning_curves.png").exists()
 
 

@@ -1,13 +1,15 @@
 """`rlk plugins new`: what it writes, prints and refuses."""
 
 import ast
+import errno
 import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from rlk.errors import PlanError, UnknownName
+from rlk.errors import PlanError, RlkError, UnknownName
 from rlk.registry.kernel import Kernel
 from rlk_scaffold import rules
 from rlk_scaffold.command import new
@@ -316,5 +318,26 @@ def test_a_folder_that_is_a_file_or_within_one_is_refused(tmp_path):
     (tmp_path / "mine").write_text("mine")
     with pytest.raises(PlanError, match="--out DIR"):
         run("recent", "--kind", "logger", "--out", str(tmp_path / "mine"))
-    with pytest.raises(PlanError, match=r"cannot write .*Not a directory"):
+    with pytest.raises(RlkError, match=r"cannot write .*Not a directory"):
         run("recent", "--kind", "logger", "--out", str(tmp_path / "mine" / "recent"))
+
+
+@pytest.mark.parametrize("folder", [".", "new", "new/deep"])
+def test_a_full_disk_leaves_nothing_and_the_same_command_works_later(tmp_path, monkeypatch, folder):
+    arguments = "recent", "--kind", "logger", "--out", str(tmp_path / folder)
+    write_text, written = Path.write_text, []
+
+    def fills(path, text, **keywords):
+        written.append(path)
+        full = len(written) == 3
+        write_text(path, "" if full else text, **keywords)
+        if full:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_text", fills)
+        with pytest.raises(RlkError, match=r"cannot write .*No space left on device") as raised:
+            run(*arguments)
+    assert raised.value.exit_code == 1
+    assert len(written) == 3 and not list(tmp_path.iterdir())
+    assert run(*arguments).exit_code == 0

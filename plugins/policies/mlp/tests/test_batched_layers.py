@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from torch.nn import functional as F
+from torch.nn.utils import parametrizations
 
 from rlk_mlp.activations import ACTIVATIONS
 from rlk_mlp.batched_layers import BatchedLayers
@@ -49,6 +50,23 @@ def test_the_first_copies_evaluated_alone_have_the_same_values_and_gradients(lay
             torch.autograd.grad(value[:n].square().sum(), inputs) for value in (alone, all_of_them)
         )
         assert all(torch.allclose(a, b, atol=1e-5) for a, b in zip(found, expected, strict=True))
+
+
+@pytest.mark.parametrize("layer_norm", [False, True])
+@pytest.mark.parametrize("name", ["weights", "biases"])
+def test_a_tensor_that_torch_computes_is_used_as_any_other(name, layer_norm):
+    batched = BatchedLayers(3, [4, 5], 2, MlpConfig(layer_norm=layer_norm))
+    with torch.no_grad():
+        for parameter in batched.parameters():
+            parameter.add_(torch.randn(parameter.shape))
+    x = torch.randn(6, 3)
+    expected = batched(x)
+    of_list = getattr(batched, name)
+    parametrizations.weight_norm(of_list, "0")
+    assert torch.allclose(batched(x), expected, atol=1e-5)
+    assert torch.allclose(batched(x, 1), expected[:1], atol=1e-5)
+    of_list.parametrizations["0"].original0.data.mul_(2.0)
+    assert not torch.allclose(batched(x), expected, atol=1e-2), "its norms are parameters"
 
 
 def test_copies_with_layer_norm_equal_as_many_stacks_of_their_own():

@@ -49,6 +49,19 @@ class Optional(Priced):
         return info.get("price", 7.0)
 
 
+class Collides(BitFlippingEnv):
+    """Flipping bit 0 is a collision, which only its own info says."""
+
+    def step(self, action: Any) -> Any:
+        observation, reward, done, info = super().step(action)
+        collides = {"collision": True} if action == 0 else {}
+        return observation, reward - 10.0 * (action == 0), done, {**info, **collides}
+
+    def compute_reward(self, achieved_goal: Any, desired_goal: Any, _info: Any) -> Any:
+        found = super().compute_reward(achieved_goal, desired_goal, _info)
+        return found - 10.0 if _info.get("collision", False) else found
+
+
 class Strange(Priced):
     def price(self, info: Any) -> Any:
         return info["price"]["now"]
@@ -182,6 +195,18 @@ def test_what_a_reward_can_do_without_is_kept_unless_other_keys_are_named() -> N
         _, _, reward, *_ = model.replay_buffer.sample(64)
         assert set(reward.tolist()) <= rewards | {-0.5, -1.5}
         assert set(reward.tolist()) & rewards
+
+
+def test_an_info_that_only_some_steps_have_is_missing_in_hindsight_where_it_was() -> None:
+    env = Collides(4, max_steps=4)
+    model = HER("MlpPolicy", env, DQN, n_sampled_goal=40, **OFF).learn(200)
+    assert model.info_keys == ["collision"]
+    _, action, reward, following, _ = model.replay_buffer.sample(200)
+    reached = (following["achieved_goal"] == following["desired_goal"]).all(1)
+    expected = np.where(reached, 0.0, -1.0)
+    expected -= 10.0 * (action.ravel() == 0)
+    np.testing.assert_array_equal(reward.ravel(), expected)
+    assert len(set(expected)) == 4
 
 
 def test_the_environment_that_was_passed_is_given_out() -> None:

@@ -106,6 +106,36 @@ def test_infos_are_found_in_any_vector_even_if_they_are_read_by_get(vector: Any,
     venv.close()
 
 
+class Collides(BitFlippingEnv):
+    """Flipping bit 0 is a collision, which only its own info says."""
+
+    def step(self, action: Any) -> Any:
+        observation, reward, *ends, info = super().step(action)
+        collides = {"collision": True} if action == 0 else {}
+        return observation, reward - 10.0 * (action == 0), *ends, {**info, **collides}
+
+    def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
+        found = super().compute_reward(achieved_goal, desired_goal, info)
+        return found - 10.0 * ("collision" in info)
+
+
+@pytest.mark.parametrize("vector", [DummyVecEnv, in_workers])
+def test_an_info_that_only_some_steps_have_is_missing_in_hindsight_where_it_was(
+    vector: Any,
+) -> None:
+    venv = vector([lambda: Collides(n_bits=4)] * 2)
+    keywords = {"copy_info_dict": True, "n_sampled_goal": 20}
+    model = by_hindsight(DQN, venv, replay_buffer_kwargs=keywords).learn(200)
+    assert settings(model).info_keys == ["collision"]
+    found = model.replay_buffer.sample(200)
+    following = found.next_observations
+    reached = (following["achieved_goal"] == following["desired_goal"]).all(-1).ravel()
+    expected = reached.float() - 1.0 - 10.0 * (found.actions.ravel() == 0)
+    np.testing.assert_array_equal(found.rewards.ravel(), expected)
+    assert len(set(expected.tolist())) == 4
+    venv.close()
+
+
 def test_infos_may_be_named_too() -> None:
     for keys, rewards in ((("price",), {-0.5, -1.5}), ([], {-0.5, -1.5, -7.0, -8.0})):
         keywords = {"copy_info_dict": True, "info_keys": keys, "n_sampled_goal": 20}

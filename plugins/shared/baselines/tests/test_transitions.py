@@ -124,3 +124,4 @@ def test_a_transition_is_an_end_of_one_kind_at_most(done, told, terminated, trun
 def test_what_rewards_in_hindsight_read_of_infos_is_kept() -> None:
     step = step_of(False, {"wind": 1.5, "other": 3}, info_keys=["wind"])
     assert {key: value.tolist() for key, value in step.extras.items()} == {"info.wind": [1.5]}
+    assert np.isnan(step_of(False, {"other": 3}, info_keys=["wind"]).extras["info.wind"]).all()

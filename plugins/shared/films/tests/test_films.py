@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -162,6 +163,21 @@ def test_an_mp4_that_ffmpeg_could_not_write_is_an_error(tmp_path: Path) -> None:
         for frame in frames(3):
             writer.add(frame)
         writer.end()
+
+
+@mp4
+def test_an_ffmpeg_that_ends_early_is_told_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a full disk; frames then go into a pipe that nobody reads."""
+    monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", sys.executable)  # which knows none of its options
+    ends = pytest.raises(OSError, match=r"ffmpeg ended before")
+    with ends as raised, film(tmp_path / "a.mp4") as writer:
+        for frame in frames(1) * 1000:
+            writer.add(frame)
+    told = str(raised.value)
+    assert str(tmp_path / "a.mp4") in told and "\n" not in told and "unfinished" not in told
+    assert list(tmp_path.iterdir()) == []
 
 
 @mp4

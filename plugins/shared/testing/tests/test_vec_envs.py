@@ -143,6 +143,13 @@ class KeepsWhatTheResetSaid(StandInVecEnv):
         return np.array(infos[key], np.float32)
 
 
+class KeepsZero(StandInVecEnv):
+    """Does not tell an info that is not there from a 0."""
+
+    def _column(self, key, infos):
+        return np.nan_to_num(super()._column(key, infos))
+
+
 class KeepsFloat64(StandInVecEnv):
     def _column(self, key, infos):
         return super()._column(key, infos).astype(np.float64)
@@ -233,6 +240,7 @@ class TestStandIn(testing.VecEnvContract):
         (KeepsNothing, KEPT),
         (KeepsWhatTheResetSaid, KEPT),
         (KeepsFloat64, KEPT),
+        (KeepsZero, "test_what_an_info_lacks_is_kept_as_nan"),
         (ReusesRewards, "test_arrays_stay_valid_during_the_next_step"),
         (ReusesFlags, "test_arrays_stay_valid_during_the_next_step"),
         (DropsOptions, "test_the_options_of_a_reset_get_to_the_environments_or_are_refused"),

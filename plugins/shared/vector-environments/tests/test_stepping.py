@@ -100,11 +100,11 @@ def test_whole_infos_are_those_of_the_reset_where_an_episode_ended():
     assert infos == [(4, {"time": 1}), (5, {"seed": None}), (6, {"time": 1})]
 
 
-def test_a_number_that_an_environment_does_not_give_is_named():
-    of_three, _ = group(info_keys=("speed",))
+def test_a_number_that_an_environment_does_not_give_is_nan():
+    of_three, arrays = group(info_keys=("speed",))
     of_three.reset(0, {4: 1, 5: 2, 6: 3}, None)
-    with pytest.raises(WrongResult, match=r"environment 4 gave no info 'speed'.*info_keys"):
-        of_three.step(0)
+    of_three.step(0)
+    assert np.isnan(arrays.slots[0].kept["info.speed"][4:]).all()
 
 
 def test_an_info_that_is_kept_and_is_no_number_is_named():

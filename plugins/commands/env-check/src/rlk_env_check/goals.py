@@ -52,7 +52,8 @@ def findings(env: gym.Env[Any, Any], steps: int) -> Iterator[Finding]:
 
 def _compute_reward(env: gym.Env[Any, Any], steps: int) -> Iterator[Finding]:
     """Findings in the steps of one episode, of which only the last may give a reward."""
-    compute, keys = env.get_wrapper_attr("compute_reward"), set[str]()
+    compute, infos = env.get_wrapper_attr("compute_reward"), list[dict[str, Any]]()
+    keys, required = set[str](), set[str]()
     called("reset", env.reset, seed=SEED)
     for number in range(steps):
         action = called(actions.METHOD, actions.sampled, env)
@@ -74,13 +75,21 @@ def _compute_reward(env: gym.Env[Any, Any], steps: int) -> Iterator[Finding]:
             yield _needs_other_infos("compute_reward")
             return
         keys |= needed.keys()
+        required |= {key for key in needed if _fails_without(key, compute, pair, info)}
+        infos.append(dict(info))
         if number == 0:
             yield from _batch(compute, pair, needed, float(found))
             yield from _compute_terminated(env, pair, info)
         if terminated or truncated:
             break
-    if keys:
-        yield _needs_info_keys("compute_reward", keys)
+    unkept = {key for key in keys if not _is_kept(key, infos, key in required)}
+    for key in sorted(unkept):
+        yield error(
+            f"compute_reward() reads the info {key!r}, which is not a number in every step: return "
+            "one in all of them, because hindsight may compute any step's reward."
+        )
+    if keys - unkept:
+        yield _needs_info_keys("compute_reward", keys - unkept)
     if "is_success" not in info:
         yield note("infos have no is_success: no success rate is reported.")
 
@@ -132,6 +141,23 @@ def _infos_needed(compute: Any, pair: Any, info: Any, expected: float) -> dict[s
     without = {key: {k: v for k, v in numbers.items() if k != key} for key in numbers}
     needed = {key: numbers[key] for key in numbers if not same_with(without[key])}
     return needed if same_with(needed) else numbers
+
+
+def _fails_without(key: str, compute: Any, pair: Any, info: dict[str, Any]) -> bool:
+    """Whether a method raises an exception without this info, as it does if it reads `info[KEY]`.
+
+    One that reads it by `get` or `in` computes something else instead.
+    """
+    try:
+        compute(*pair, {name: value for name, value in info.items() if name != key})
+    except Exception:
+        return True
+    return False
+
+
+def _is_kept(key: str, infos: list[dict[str, Any]], is_required: bool) -> bool:
+    """Whether hindsight can keep an info: a number in every step, or wherever it is there."""
+    return all(_is_number(info[key]) if key in info else not is_required for info in infos)
 
 
 def _needs_info_keys(name: str, keys: Iterable[str]) -> Finding:

@@ -99,8 +99,11 @@ class Pt2:
         signature: Signature,
         metadata: Mapping[str, str],
     ) -> None:
+        # torch's writer ends the process if a write to the file itself fails.
+        made = io.BytesIO()
         with _quiet():
-            torch.export.save(program, file, extra_files={METADATA: json.dumps(dict(metadata))})
+            torch.export.save(program, made, extra_files={METADATA: json.dumps(dict(metadata))})
+        file.write(made.getbuffer())
 
     def read(self, data: bytes, signature: Signature) -> tuple[Runs, str]:
         with _quiet():

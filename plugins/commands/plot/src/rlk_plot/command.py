@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,9 +39,9 @@ def plot(runs: tuple[str, ...], out: Path | None, x: str, smooth: int | None) ->
     """Draw the learning curve of one run, or the mean and spread of several runs.
 
     RUN is a run folder. Runs that differ only in their seed are drawn as one curve, their mean,
-    with their spread. Of several runs, those that cannot be drawn are left out. Without --out, the
-    file is learning_curve.png in the folder of a single run, or learning_curves.png in the current
-    folder for several runs.
+    with their spread. Of several runs, those that cannot be drawn are left out, with a note.
+    Without --out, the file is learning_curve.png in the folder of a single run, or
+    learning_curves.png in the current folder for several runs.
     """
     from rlk.errors import RlkError
     from rlk_plot.figure import draw
@@ -62,15 +62,18 @@ def plot(runs: tuple[str, ...], out: Path | None, x: str, smooth: int | None) ->
     click.echo(f"wrote {path}")
 
 
-def _read(runs: Iterable[str]) -> tuple[list[Curve], list[str]]:
+def _read(runs: Sequence[str]) -> tuple[list[Curve], list[str]]:
     """The curves of these runs, one for each folder, and why each of the others has none.
 
     Raises:
-        RlkError: if there is no curve at all.
+        RlkError: if one does not exist, which a pattern of the shell never gives, or if there is no
+            curve at all.
     """
     from rlk.errors import RlkError
-    from rlk_plot.curves import folder_of, read_run
+    from rlk_plot.curves import check_exists, folder_of, read_run
 
+    for run in runs:
+        check_exists(run)
     curves: dict[Path, Curve] = {}
     errors: dict[str, RlkError] = {}
     for run in runs:

@@ -89,12 +89,21 @@ def folder_of(run: str | os.PathLike[str]) -> Path:
         return _folder_of(path)
 
 
+def check_exists(run: str | os.PathLike[str]) -> None:
+    """Raise BadFile if there is nothing by this name."""
+    path = users_path(run)
+    with looking_at(path, f"cannot read {run}"):
+        if not path.exists():
+            raise BadFile(
+                f"{run} does not exist. RUN is a run folder, as rlk run makes one in runs/."
+            )
+
+
 def _folder_of(run: Path) -> Path:
+    check_exists(run)
     path = run
     if run.is_file():
         path = run.parent.parent if run.parent.name == "checkpoints" else run.parent
-    if not path.exists():
-        raise BadFile(f"{run} does not exist. RUN is a run folder, as rlk run makes one in runs/.")
     if not path.is_dir():
         raise BadFile(f"{run} is neither a file nor a folder.")
     if not any((path / sign).exists() for sign in SIGNS):

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import importlib.util
 import keyword
 import re
-from collections.abc import Mapping
+import shutil
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
 
 import attrs
 
-from rlk.errors import PlanError
+from rlk.errors import PlanError, RlkError
 from rlk.registry.kinds import singular, why_unusable
 from rlk_scaffold import templates
 from rlk_scaffold.bounds import as_installed
@@ -216,17 +218,27 @@ def write_package(folder: Path, files: Mapping[str, str]) -> None:
     """Write the files.
 
     Raises:
-        PlanError: if the folder is not empty, or cannot be written to.
+        PlanError: if the folder is not empty.
+        RlkError: if it cannot be written, as on a full disk; nothing of it is left then.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise PlanError(f"{folder} exists and is not an empty folder. Use another with --out DIR.")
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
         for path, text in files.items():
             target = folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise PlanError(f"cannot write {folder}: {error.strerror}.") from error
+        _remove([missing[-1]] if missing else list(folder.iterdir()))
+        raise RlkError(f"cannot write {folder}: {error.strerror}.") from error
+
+
+def _remove(written: Iterable[Path]) -> None:
+    """Remove files and whole folders, as far as the system lets it."""
+    for path in written:
+        with contextlib.suppress(OSError):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def _dist(module: str) -> str:

@@ -18,7 +18,7 @@ from rlk_compile.cuda_graph import Replay
 from rlk_compile.narrow_gather import compare_columns
 from rlk_compile.passes import Pass, in_inductor
 from rlk_compile.split_bias import split_bias
-from rlk_compile.trace import Execute, Untraceable, reason_of
+from rlk_compile.trace import Execute, Stopped, Untraceable, reason_of
 
 #: Sizes and strides are checked here, once per call, instead of by the compiled code.
 OPTIONS: dict[str, Any] = {"size_asserts": False, "alignment_asserts": False}
@@ -145,11 +145,14 @@ def first_that_works(strategies: Sequence[Strategy], make: Callable[[Strategy], 
 
     Raises:
         Untraceable: if none compiles.
+        Stopped: as soon as `make` raises it; no further one is tried.
     """
     failures: list[str] = []
     for strategy in strategies:
         try:
             return attrs.evolve(make(strategy), why_not="; ".join(failures))
+        except Stopped:
+            raise
         except Exception as error:
             failures.append(f"{strategy}: {reason_of(error)}")
     raise Untraceable("; ".join(failures))

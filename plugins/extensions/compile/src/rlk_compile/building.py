@@ -31,25 +31,34 @@ def built(
     strategies: Sequence[Strategy],
     owners: Sequence[object],
     together: Together,
+    check_stop: Callable[[], None],
 ) -> tuple[Program, Built]:
     """The program of an update, and the result of compiling it.
 
     Args:
         strategies: best first. owners: objects whose attributes the update must not change.
         together: runs one step on all ranks, so that all of them compile or none.
+        check_stop: raises Stopped if the run was told to end; called before each long stage.
 
     Raises:
         Untraceable: if the update cannot be one graph, or no strategy compiles it.
+        Stopped: from `check_stop`, on all ranks.
     """
-    trace, flat = together(lambda: _traced(update, batch, optimise))
+
+    def traced() -> tuple[Trace, FlatInputs]:
+        check_stop()
+        return _traced(update, batch, optimise)
+
+    trace, flat = together(traced)
     state = PythonState(owners)
     with restored(_fixed(trace, flat)):
         update(batch, optimise)
     if state.changed():  # the first call made objects that it keeps, and they exist now
-        trace, flat = together(lambda: _traced(update, batch, optimise))
+        trace, flat = together(traced)
     inputs, fixed = flat.gather(trace.recorder.inputs), _fixed(trace, flat)
 
     def make(strategy: Strategy) -> Built:
+        check_stop()
         with restored(fixed):
             return strategy.compile(flat.graph, inputs, flat.moving)
 

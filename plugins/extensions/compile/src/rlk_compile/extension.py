@@ -67,7 +67,7 @@ class Compile:
     @hookimpl
     def rlk_training_start(self) -> None:
         if self.update is not None:
-            self.update.check_soon()
+            self.update.training_starts()
 
     @hookimpl
     def rlk_rollout_end(self, run: Run) -> None:

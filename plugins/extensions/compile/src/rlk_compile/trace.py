@@ -25,6 +25,10 @@ class Untraceable(Exception):
     """The update cannot be one graph; the message says why, in one line."""
 
 
+class Stopped(Exception):
+    """The run was told to end, so compiling is given up for now; a later training compiles."""
+
+
 class Retraced(Exception):
     """An assumption of the graph no longer holds: the update would have to be traced again."""
 

@@ -19,7 +19,7 @@ from rlk_compile.leaves import size_of
 from rlk_compile.passes import ready
 from rlk_compile.program import Program
 from rlk_compile.python_state import PythonState
-from rlk_compile.trace import Retraced, Untraceable
+from rlk_compile.trace import Retraced, Stopped, Untraceable
 from rlk_compile.trial import Compared, Report, tried
 from rlk_cpp_libraries import compiler
 
@@ -60,6 +60,7 @@ class CompiledUpdate:
         self._update, self._run, self._config, self._say = update, run, config, say
         self._programs: dict[str, list[Program]] = {}
         self._sizes: dict[str, list[int]] = {}
+        self._stopped = False  # whether nothing more is compiled in this training
         self.reports: dict[tuple[str, int], Report] = {}
         self.reasons: dict[str, str] = {}
         self.calls = self.eager_calls = self.unlike_calls = 0
@@ -102,12 +103,19 @@ class CompiledUpdate:
         return self._compile(key, size, batch, optimise)
 
     def _compile(self, key: str, size: int, batch: Any, optimise: Any) -> Program | None:
+        if self._stopped:
+            return None
         before = PythonState(self._owners(optimise))
         try:
             program, report = self._acquire(batch, optimise)
         except Untraceable as error:
             before.put_back()  # the eager update makes what the trial made and kept
             self._give_up(key, str(error))
+            return None
+        except Stopped:
+            before.put_back()
+            self._stopped = True
+            self._say(f"{self._title(key)} runs eagerly and is not compiled: the run is to end.")
             return None
         self.reports[key, size] = report
         self._programs.setdefault(key, []).append(program)
@@ -130,7 +138,9 @@ class CompiledUpdate:
             if found is not None:
                 return found[0], attrs.evolve(found[1], why_not=why_not)
         owners = self._owners(optimise)
-        program, made = built(self._update, batch, optimise, possible, owners, self._together)
+        program, made = built(
+            self._update, batch, optimise, possible, owners, self._together, self._check_stop
+        )
         seconds = time.perf_counter() - began
         compared = self._together(lambda: self._try(program, batch, optimise))
         if cache is not None:
@@ -170,18 +180,29 @@ class CompiledUpdate:
         run = self._run
         return [run.algorithm, optimise, *optimise.steps.values(), *run.policy.modules()]
 
+    def _check_stop(self) -> None:
+        """Raise Stopped if the run was told to end: an eager update is done much sooner."""
+        if self._run.stop_asked:
+            raise Stopped
+
     def _together(self, step: Callable[[], Made]) -> Made:
-        """Run a step of compiling; it fails on all ranks if it fails on one.
+        """Run a step of compiling; it fails or is stopped on all ranks if it is on one.
 
         A rank that ran eagerly would average its tensors in another order than the others.
         """
-        made, failure, communicator = None, "another rank cannot", self._run.communicator
+        made, failure, vote = None, "another rank cannot", 0.0
+        communicator = self._run.communicator
         try:
-            made = step()
+            made, vote = step(), 1.0
         except Untraceable as error:
             failure = str(error)
-        has = torch.tensor(float(made is not None))
-        if float(has if communicator.size == 1 else communicator.mean(has)) < 1.0:
+        except Stopped:
+            vote = -float(communicator.size)  # the mean is negative, whatever the others vote
+        if communicator.size > 1:
+            vote = float(communicator.mean(torch.tensor(vote)))
+        if vote < 0.0:
+            raise Stopped
+        if vote < 1.0:
             raise Untraceable(failure)
         assert made is not None
         return made
@@ -196,6 +217,11 @@ class CompiledUpdate:
         return f"the update {key!r} of {name}" if key else f"the update of {name}"
 
     # ---- called by the extension -----------------------------------------------------------------
+
+    def training_starts(self) -> None:
+        """Compile again if the previous training was told to end before; check the conditions."""
+        self._stopped = False
+        self.check_soon()
 
     def check_soon(self) -> None:
         """Check the conditions at the next update: something may have been loaded or set."""

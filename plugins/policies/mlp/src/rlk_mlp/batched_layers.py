@@ -6,6 +6,8 @@ other. Twin critics are such copies.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -56,9 +58,19 @@ class BatchedLayers(nn.Module):
 
     def _layers_of(self, n_copies: int | None) -> list[tuple[Tensor, ...]]:
         """The tensors of the first copies: weight, bias, and with layer norm scale and shift."""
-        # Going through a ParameterList takes as long as a small product: see `own_modules`.
-        kinds = [own._parameters.values() for own in own_modules(self).values() if own._parameters]
-        layers = list(zip(*kinds, strict=True))
+        own = own_modules(self)
+        kinds = [_tensors_of(own[name]) for name in ("weights", "biases", "scales", "shifts")]
+        layers = list(zip(*[kind for kind in kinds if kind], strict=True))
         if n_copies is None:
             return layers
         return [tuple([each[:n_copies] for each in layer]) for layer in layers]
+
+
+def _tensors_of(own: nn.ParameterList) -> list[Any]:
+    """The tensors of a list, from the dict that torch keeps its parameters in.
+
+    Going through the list itself takes as long as a small product: see `own_modules`. A tensor that
+    torch computes (`parametrize`, `weight_norm`) is not in the dict, but only in the list.
+    """
+    found = list(own._parameters.values())
+    return found if len(found) == len(own) else list(own)

@@ -41,7 +41,8 @@ def add_transition(
     truncated = bool(done) and bool((info or {}).get(TRUNCATED, False))
     final = {0: obs_tp1} if done else {}
     keys = run.plan.info_keys
-    extras = {f"info.{key}": np.asarray([info[key]], np.float32) for key in keys}
+    told = info or {}
+    extras = {f"info.{key}": np.asarray([told.get(key, np.nan)], np.float32) for key in keys}
     run.storage.add(
         StepOfProgram(
             map_observation(_row, obs_t),

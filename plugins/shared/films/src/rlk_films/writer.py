@@ -164,7 +164,10 @@ class _Mp4(_Ends):
         even = np.pad(frame, ((0, height % 2), (0, width % 2), (0, 0)))
         if self._pipe is None:
             self._pipe = self._started((even.shape[1], even.shape[0]))
-        self._pipe.send(np.ascontiguousarray(even))
+        try:
+            self._pipe.send(np.ascontiguousarray(even))
+        except OSError as error:  # whose text is ffmpeg's whole command line
+            raise self._unwritten() from error
         self._frames += 1
 
     def _started(self, size: tuple[int, int]) -> Generator[None, Any, None]:
@@ -188,8 +191,12 @@ class _Mp4(_Ends):
         self._pipe = None
         if self._found() != self._frames:
             self.drop()
-            raise OSError(f"ffmpeg could not write {self._path}")
+            raise self._unwritten()
         self._aside.replace(self._replaced)
+
+    def _unwritten(self) -> OSError:
+        """The error about an ffmpeg that ended early; it gives no reason that could be read."""
+        return OSError(f"ffmpeg ended before {self._path} was complete, as it does on a full disk")
 
     def _found(self) -> int:
         """The number of frames in the film; ffmpeg does not report a full disk."""

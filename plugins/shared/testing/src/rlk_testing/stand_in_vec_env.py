@@ -12,7 +12,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from rlk.errors import EnvironmentFailed, RlkError
+from rlk.errors import EnvironmentFailed
 
 
 class StandInVecEnv(SyncVectorEnv):
@@ -31,14 +31,16 @@ class StandInVecEnv(SyncVectorEnv):
         return *result, infos
 
     def _column(self, key: str, infos: dict[str, Any]) -> Any:
-        """One key of this step's infos, float32 [N]; where an episode ended, of its final info."""
-        column = np.zeros(self.num_envs, np.float32)
+        """One key of this step's infos, float32 [N]; where an episode ended, of its final info.
+
+        NaN stands for a key that an info does not have.
+        """
+        column = np.full(self.num_envs, np.nan, np.float32)
         ended = infos.get("_final_info", np.zeros(self.num_envs, bool))
         for env, over in enumerate(ended):
             found = infos["final_info"] if over else infos
-            if not found.get(f"_{key}", ended | False)[env]:
-                raise RlkError(f"environment {env} gave no info {key!r}")
-            column[env] = found[key][env]
+            if found.get(f"_{key}", ended & False)[env]:
+                column[env] = found[key][env]
         return column
 
     def get_state(self) -> list[Any]:

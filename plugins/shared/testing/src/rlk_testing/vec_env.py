@@ -151,6 +151,15 @@ class VecEnvContract(VecEnvFaults, VecEnvAccess):
                     f"{expected}: where an episode ended, of its last step, not of the reset"
                 )
 
+    def test_what_an_info_lacks_is_kept_as_nan(self) -> None:
+        with self.env(info_keys=("absent",)) as env:
+            env.reset(seed=self.seeds())
+            kept = env.step(np.zeros(self.n_envs, np.int64))[4].get("kept", {}).get("info.absent")
+            assert kept is not None and np.isnan(kept).all(), (
+                "made with info_keys=['absent'], which no info has, infos['kept']['info.absent'] "
+                f"must be NaN for every environment, and is {kept}"
+            )
+
     def test_a_caller_may_add_keys_to_the_dict_of_an_observation(self) -> None:
         for keywords in self.kinds:
             with self.env(**keywords) as env:

@@ -108,8 +108,10 @@ def _has(key: str, infos: Mapping[str, Any]) -> Any:
 class KeepInfos(TransparentVector):
     """Adds `infos["kept"]`, `info.KEY` -> float32 [N]; if an episode ended, of its last step.
 
+    NaN stands for a key that an info does not have.
+
     Raises:
-        EnvironmentFailed: in a step whose infos have no number under one of the keys.
+        EnvironmentFailed: in a step whose infos have something else than a number under a key.
     """
 
     withheld = _HALVES
@@ -126,15 +128,15 @@ class KeepInfos(TransparentVector):
     def _column(self, key: str, infos: dict[str, Any]) -> Any:
         final, ended = infos.get("final_info", {}), infos.get("_final_info", self._nowhere)
         of_step, of_end = ~ended & _has(key, infos), ended & _has(key, final)
-        if not (of_step | of_end).all():
-            raise EnvironmentFailed(not_kept(_first(~(of_step | of_end)), key, {}))
-        column = np.zeros(self.num_envs, np.float32)
+        column = np.full(self.num_envs, np.nan, np.float32)
         for where, source in ((of_step, infos), (of_end, final)):
             if where.any():
                 try:
                     column[where] = source[key][where]
                 except (TypeError, ValueError) as error:
                     raise EnvironmentFailed(not_kept(_first(where), key, source)) from error
+                if np.isnan(column[where]).any():
+                    raise EnvironmentFailed(not_kept(_first(where), key, source))
         return column
 
 

@@ -7,6 +7,7 @@ all other values are kept in an array of objects.
 
 from __future__ import annotations
 
+import math
 import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -116,12 +117,26 @@ def ended(n: int, ends: Sequence[tuple[int, Any, dict[Any, Any]]]) -> dict[str, 
     }
 
 
+def kept_number(info: Mapping[str, Any], key: str) -> float:
+    """The number under a kept key; NaN stands for a key that the info does not have.
+
+    Raises:
+        TypeError, ValueError: for something else than a number, and for NaN itself.
+    """
+    if key not in info:
+        return math.nan
+    number = float(info[key])
+    if math.isnan(number):
+        raise ValueError("NaN stands for a key that is not there")
+    return number
+
+
 def not_kept(i: int, key: str, info: Mapping[str, Any]) -> str:
     """The error message about an environment whose info has no number under a kept key."""
-    found = f"{reprlib.repr(info[key])} as" if key in info else "no"
     return (
-        f"environment {i} gave {found} info {key!r} with a step; a storage's info_keys need a "
-        "number in every step. Return one in all of them, or name other info_keys."
+        f"environment {i} gave {reprlib.repr(info[key])} as info {key!r} with a step; a storage's "
+        "info_keys need numbers. Return a number, or leave the key out, or name other info_keys: "
+        "[] keeps none, and HER without info_keys keeps all that compute_reward reads."
     )
 
 

@@ -35,7 +35,7 @@ class SameStepVecEnv(VectorEnv[Any, Any, Array]):
 
     Raises:
         EnvironmentFailed: if an environment cannot be made, or their spaces differ; in a step, if
-            an environment raises an exception, or an info lacks a kept key.
+            an environment raises an exception, or a kept info is no number.
         rlk.errors.PlanError: for a space that cannot be stored in arrays.
     """
 

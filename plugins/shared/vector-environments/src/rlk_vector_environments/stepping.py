@@ -18,7 +18,7 @@ from rlk_vector_environments import rows
 from rlk_vector_environments.env_state import Unsupported, capture, restore
 from rlk_vector_environments.failures import EnvironmentRaised, WrongResult, raised
 from rlk_vector_environments.history import History
-from rlk_vector_environments.infos import as_it_is, not_kept
+from rlk_vector_environments.infos import as_it_is, kept_number, not_kept
 from rlk_vector_environments.result_checks import FLAGS, check_reset, check_step
 from rlk_vector_environments.step_arrays import StepArrays
 
@@ -39,8 +39,9 @@ class EnvironmentGroup:
         envs: the environments.
         arrays: the memory to read actions from and to write to, one row for each environment.
         start: the index of the first environment in the vector.
-        info_keys: the numbers of every info that the arrays keep; if an episode ended, those of its
-            last step. None returns whole infos; if an episode ended, those of the reset.
+        info_keys: the numbers of every info that the arrays keep, NaN where an info lacks the key;
+            if an episode ended, those of its last step. None returns whole infos; if an episode
+            ended, those of the reset.
     """
 
     def __init__(
@@ -94,8 +95,8 @@ class EnvironmentGroup:
                 sample, reward[row], over, cut, info = result
                 for key, name in keys:
                     try:
-                        kept[name][row] = info[key]
-                    except (KeyError, TypeError, ValueError) as error:
+                        kept[name][row] = kept_number(info, key)
+                    except (TypeError, ValueError) as error:
                         raise WrongResult(not_kept(start + row, key, info)) from error
                 # Usually both are False, which `is` shows without computing a truth value.
                 if (

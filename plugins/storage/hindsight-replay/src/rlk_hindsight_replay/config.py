@@ -40,7 +40,7 @@ class HindsightReplayConfig:
     info_keys: list[str] = attrs.field(
         factory=list,
         **setting(
-            "infos (numbers, given with every step) that the environment's compute_reward or "
-            "compute_terminated reads"
+            "infos (numbers) that the environment's compute_reward or compute_terminated reads; "
+            "of a step without one, they get none"
         ),
     )

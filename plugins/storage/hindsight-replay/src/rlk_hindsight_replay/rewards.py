@@ -12,6 +12,7 @@ Dimensions: B transitions.
 from __future__ import annotations
 
 import copy
+import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -21,7 +22,7 @@ from rlk.errors import EnvironmentFailed, PlanError, RlkError, described
 from rlk.records import Array, Schema
 from rlk_hindsight_replay.check import ACHIEVED, DESIRED
 
-#: Infos of B transitions: key -> [B].
+#: Infos of B transitions: key -> [B]. NaN stands for a key that an info did not have.
 Infos = dict[str, Array]
 #: Rows of the trial; a goal of just as many numbers is tried with one more.
 _TRIAL_ROWS = 7
@@ -104,7 +105,7 @@ class Judge:
                     f"the environment's {self._name} fails for one pair of goals and the info "
                     f"{its}: {described(error)}. {self._advice}. If it reads infos, name "
                     "them by the setting info_keys=['KEY'] of hindsight-replay, HER or "
-                    "HerReplayBuffer."
+                    "HerReplayBuffer, and return them in every step, or read them by info.get."
                 ) from error
             if value.size != 1:
                 raise RlkError(
@@ -115,7 +116,39 @@ class Judge:
         return np.array(found)
 
 
-def judges(schema: Schema) -> tuple[Judge, Judge | None]:
+class JudgeByKeys:
+    """One such method, for transitions whose infos may lack keys.
+
+    Each set of keys has a judge of its own: with other keys, the method may take no batches.
+    """
+
+    def __init__(self, method: Callable[..., Any], name: str) -> None:
+        self._method, self._name = method, name
+        self._judges: dict[tuple[str, ...], Judge] = {}
+
+    def __call__(self, achieved: Array, desired: Array, info: Infos) -> Array:
+        """As a `Judge`; the method gets infos without the keys whose number is NaN."""
+        absent = np.array([np.isnan(values) for values in info.values()]).T  # bool [B, keys]
+        if not absent.any():
+            return self._judge(tuple(info))(achieved, desired, info)
+        found = np.empty(len(achieved))
+        for lacks in np.unique(absent, axis=0):
+            rows = np.flatnonzero((absent == lacks).all(axis=1))
+            its = {
+                key: values[rows]
+                for (key, values), is_absent in zip(info.items(), lacks, strict=True)
+                if not is_absent
+            }
+            found[rows] = self._judge(tuple(its))(achieved[rows], desired[rows], its)
+        return found
+
+    def _judge(self, keys: tuple[str, ...]) -> Judge:
+        if keys not in self._judges:
+            self._judges[keys] = Judge(self._method, self._name)
+        return self._judges[keys]
+
+
+def judges(schema: Schema) -> tuple[JudgeByKeys, JudgeByKeys | None]:
     """The environment's reward, and its end where it can tell.
 
     Raises:
@@ -125,8 +158,8 @@ def judges(schema: Schema) -> tuple[Judge, Judge | None]:
     kept = [key.removeprefix("info.") for key in schema.extras if key.startswith("info.")]
     reward = reward_of(env, schema.observation_space, kept)
     terminated = method_of(env, "compute_terminated", schema.observation_space, kept)
-    ends = None if terminated is None else Judge(terminated, "compute_terminated")
-    return Judge(reward, "compute_reward"), ends
+    ends = None if terminated is None else JudgeByKeys(terminated, "compute_terminated")
+    return JudgeByKeys(reward, "compute_reward"), ends
 
 
 def reward_of(env: Any, goals: Any, info_keys: Iterable[str]) -> Callable[..., Any]:
@@ -184,9 +217,24 @@ def _member(env: Any, name: str) -> Callable[..., Any] | None:
     if hasattr(vector, "call_at"):
         return _remote(vector, name)
     if hasattr(vector, "env_fns"):
-        # Gymnasium's AsyncVectorEnv: an exception of a trial would end its worker.
-        return _member(vector.env_fns[0](), name)
+        return _member(_spare(vector), name)
     return None
+
+
+#: The environments that `_spare` has made, as long as their vectors live.
+_SPARES: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+
+
+def _spare(vector: Any) -> Any:
+    """An environment in this process, made like the first of Gymnasium's AsyncVectorEnv.
+
+    An exception of a trial would end a worker. It is made once, and closed when nothing holds the
+    vector any more, or at the end of the program.
+    """
+    if vector not in _SPARES:
+        _SPARES[vector] = made = vector.env_fns[0]()
+        weakref.finalize(vector, made.close)
+    return _SPARES[vector]
 
 
 def _remote(vector: Any, name: str) -> Callable[..., Any]:

@@ -44,7 +44,7 @@ class EnvPoolVecEnv(TransparentVector):
 
     Raises:
         PlanError: if EnvPool is not installed, has no such task, or refuses its keyword arguments.
-        EnvironmentFailed: in a step, if a kept info is missing.
+        EnvironmentFailed: in a step, if a kept info is no number.
     """
 
     withheld = ("step_async", "step_wait")

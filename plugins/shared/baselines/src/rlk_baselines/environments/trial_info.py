@@ -13,7 +13,7 @@ class TrialInfo(dict[str, float]):
     """An info of known keys; reading another one by its name raises `KeyRead`.
 
     A key that is read only if it is there (`get`, `in`) counts, too: without it, the method would
-    compute another reward than in the step itself.
+    compute another reward than in a step that had it.
     """
 
     def __missing__(self, key: str) -> float:

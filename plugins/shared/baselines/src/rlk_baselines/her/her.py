@@ -50,8 +50,9 @@ class HER(OffPolicyRLModel):
         n_sampled_goal: the number of transitions with a hindsight goal per real one.
         goal_selection_strategy: `future`, `final`, `episode` or `random`, or one of
             `GoalSelectionStrategy`.
-        info_keys: the keys of `info` that `compute_reward` reads. Their values must be numbers that
-            every step returns. None finds the keys that it reads by name, also by `get` and `in`.
+        info_keys: the keys of `info` that `compute_reward` reads. Their values must be numbers; a
+            step may lack one that is read by `get` or `in`. None finds the keys that it reads by
+            name, in any of these ways.
         args, kwargs: arguments of `model_class`.
 
     Raises:
