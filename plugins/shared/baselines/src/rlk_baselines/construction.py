@@ -46,6 +46,7 @@ class Constructed(metaclass=Documented):
     learns_from_vectors: ClassVar[bool] = True  #: whether `get_env` returns a vector
     acts_deterministically: ClassVar[bool] = False  #: the default of `predict`'s `deterministic`
     trains_over_mpi: ClassVar[bool] = False  #: whether all ranks under mpirun train one model
+    rows: ClassVar[int] = 100  #: the default of the `log_interval` of `learn`
     rows_every: ClassVar[int | None] = None  #: replaces the log_interval of `learn`, unless None
     #: Whether it is trained with the other ranks already. One rank alone may load a model and play
     #: it, so a loaded model joins the others when it learns.

@@ -45,7 +45,7 @@ class Call:
 
     total_timesteps: int
     callback: BaseCallback | None
-    log_interval: int
+    log_interval: int | None
     tb_log_name: str
     reset_num_timesteps: bool
     writer: ScalarWriter | None = None
@@ -156,8 +156,9 @@ class Watcher:
             self._before = dataclasses.replace(run.clock)
             own = self.model.own_variables()
             self._accumulated = accumulated_for(self.model, self._before) + own
+            globals_here = vars(sys.modules[documented_class(self.model).__module__])
             with _raising():
-                self.call.callback.on_training_start(self._variables, globals_of(self.model))
+                self.call.callback.on_training_start(self._variables, globals_here)
 
     @hookimpl
     def rlk_rollout_start(self, run: Run) -> None:
@@ -266,7 +267,6 @@ def whole_timesteps(timesteps: Any) -> int:
         return checked_timesteps(int(timesteps) if is_fraction else timesteps, "learn")
 
 
-def globals_of(model: BaseRLModel) -> dict[str, Any]:
-    """The global variables of the module that defines the model's class, for callbacks."""
-    own = next(kind for kind in type(model).__mro__ if "algo" in vars(kind))
-    return vars(sys.modules[own.__module__])
+def documented_class(model: BaseRLModel) -> type:
+    """The class of this package that a model has, or from which a program's class is derived."""
+    return next(kind for kind in type(model).__mro__ if "algo" in vars(kind))

@@ -182,11 +182,3 @@ class DeterministicModel(OffPolicyRLModel):
         if actions is not None:
             raise ValueError(text)
         warnings.warn(text, stacklevel=2)
-
-
-def refuse_replay_wrapper(replay_wrapper: Any) -> None:
-    """Raise ValueError for the `replay_wrapper` that Stable Baselines' HER passes to `learn`."""
-    if replay_wrapper is not None:
-        raise Refused(
-            "replay_wrapper has no effect here. For hindsight make HER(policy, env, model_class)."
-        )

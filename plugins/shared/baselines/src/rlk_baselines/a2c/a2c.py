@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Self
-
-from rlk_baselines.common.base_class import Callback
 from rlk_baselines.models import ActorCriticRLModel
 
 
@@ -34,16 +31,3 @@ class A2C(ActorCriticRLModel):
         "seed",
         "n_cpu_tf_sess",
     )
-
-    def learn(
-        self,
-        total_timesteps: int,
-        callback: Callback = None,
-        log_interval: int = 100,
-        tb_log_name: str = "A2C",
-        reset_num_timesteps: bool = True,
-    ) -> Self:
-        """As `BaseRLModel.learn`."""
-        return super().learn(
-            total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
-        )

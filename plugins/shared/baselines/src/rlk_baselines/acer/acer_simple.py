@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from rlk_baselines.arguments import replaced
-from rlk_baselines.common.base_class import Callback
 from rlk_baselines.models import ActorCriticRLModel
 
 
@@ -48,16 +47,3 @@ class ACER(ActorCriticRLModel):
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
         replaced(settings, "num_procs", "n_cpu_tf_sess")
         return settings
-
-    def learn(
-        self,
-        total_timesteps: int,
-        callback: Callback = None,
-        log_interval: int = 100,
-        tb_log_name: str = "ACER",
-        reset_num_timesteps: bool = True,
-    ) -> Self:
-        """As `BaseRLModel.learn`."""
-        return super().learn(
-            total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
-        )

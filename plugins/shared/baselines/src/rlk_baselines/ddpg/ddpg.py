@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from rlk_baselines.arguments import replaced
-from rlk_baselines.common.base_class import Callback
 from rlk_baselines.common.buffers import PrioritizedReplayBuffer, ReplayBuffer
 from rlk_baselines.ddpg.evaluations import Evaluations
-from rlk_baselines.models import DeterministicModel, refuse_replay_wrapper
+from rlk_baselines.models import DeterministicModel
 from rlk_baselines.policies.stepping import ValuedStep
 from rlk_baselines.refusals import Refused
 
@@ -86,21 +85,6 @@ class DDPG(DeterministicModel):
         """The plugin that runs evaluations, if there is an environment for them."""
         env, n_steps, render = (self._given[name] for name in _OF_EVALUATION)
         return [] if env is None else [Evaluations(self, env, n_steps, render=render)]
-
-    def learn(
-        self,
-        total_timesteps: int,
-        callback: Callback = None,
-        log_interval: int = 100,
-        tb_log_name: str = "DDPG",
-        reset_num_timesteps: bool = True,
-        replay_wrapper: Any = None,
-    ) -> Self:
-        """As `BaseRLModel.learn`; `replay_wrapper` must be None, because HER does not need it."""
-        refuse_replay_wrapper(replay_wrapper)
-        return super().learn(
-            total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
-        )
 
 
 def _storage(memory: type) -> str | None:

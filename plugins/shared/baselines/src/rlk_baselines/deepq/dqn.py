@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
-from rlk_baselines.common.base_class import Callback
 from rlk_baselines.deepq.dueling import with_dueling
-from rlk_baselines.models import OffPolicyRLModel, refuse_replay_wrapper
+from rlk_baselines.models import OffPolicyRLModel
 from rlk_baselines.policies.stepping import QStep
 
 
@@ -48,18 +47,3 @@ class DQN(OffPolicyRLModel):
     def _policy_settings(self) -> dict[str, Any]:
         """As in `Constructed`; in rlk, `dueling` is a setting of the algorithm."""
         return with_dueling(super()._policy_settings(), self.observation_space)
-
-    def learn(
-        self,
-        total_timesteps: int,
-        callback: Callback = None,
-        log_interval: int = 100,
-        tb_log_name: str = "DQN",
-        reset_num_timesteps: bool = True,
-        replay_wrapper: Any = None,
-    ) -> Self:
-        """As `BaseRLModel.learn`; `replay_wrapper` must be None, because HER does not need it."""
-        refuse_replay_wrapper(replay_wrapper)
-        return super().learn(
-            total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
-        )

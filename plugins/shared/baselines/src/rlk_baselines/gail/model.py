@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any, ClassVar, Self
+from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import torch
@@ -15,7 +15,6 @@ from rlk.protocols import State
 from rlk.records import Array
 from rlk_adversarial_reward import GAILConfig
 from rlk_adversarial_reward.extension import GAILReward
-from rlk_baselines.common.base_class import Callback
 from rlk_baselines.model_files import KEY, Saved, parameters_in
 from rlk_baselines.models import ActorCriticRLModel
 from rlk_baselines.refusals import ParametersDoNotFit
@@ -141,19 +140,6 @@ class GAIL(ActorCriticRLModel):
         agent = self.agent  # makes the discriminator
         assert self._reward.adversary is not None, agent
         return self._reward.adversary
-
-    def learn(
-        self,
-        total_timesteps: int,
-        callback: Callback = None,
-        log_interval: int = 100,
-        tb_log_name: str = "GAIL",
-        reset_num_timesteps: bool = True,
-    ) -> Self:
-        """As `BaseRLModel.learn`; logged returns are those of the environment's rewards."""
-        return super().learn(
-            total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
-        )
 
 
 def _named(state: Mapping[str, Any]) -> dict[str, Array]:

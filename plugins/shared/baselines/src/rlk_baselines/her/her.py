@@ -12,7 +12,6 @@ from rlk.errors import PlanError
 from rlk.spaces import describe
 from rlk_baselines.arguments import bound, signature
 from rlk_baselines.changed_settings import by_plan
-from rlk_baselines.common.base_class import Callback
 from rlk_baselines.common.vec_env import DummyVecEnv, VecEnv
 from rlk_baselines.deepq.dueling import with_dueling
 from rlk_baselines.environments.held import Held
@@ -146,21 +145,11 @@ class HER(OffPolicyRLModel):
 
     # ---- learning and acting ---------------------------------------------------------------------
 
-    def learn(
-        self,
-        total_timesteps: int,
-        callback: Callback = None,
-        log_interval: int = 100,
-        tb_log_name: str = "HER",
-        reset_num_timesteps: bool = True,
-    ) -> Self:
-        """As `BaseRLModel.learn`."""
+    def _refuse_no_env(self) -> None:
         if self._is_awaited():
             env: Any = self._env
             raise env.envs[0].refusal()
-        return super().learn(
-            total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
-        )
+        super()._refuse_no_env()
 
     def predict(
         self,

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Self
-
-from rlk_baselines.common.base_class import Callback
 from rlk_baselines.models import ActorCriticRLModel
 
 
@@ -15,6 +12,7 @@ class PPO2(ActorCriticRLModel):
     """
 
     algo = "ppo2"
+    rows = 1
     names = (
         "gamma",
         "n_steps",
@@ -35,16 +33,3 @@ class PPO2(ActorCriticRLModel):
         "seed",
         "n_cpu_tf_sess",
     )
-
-    def learn(
-        self,
-        total_timesteps: int,
-        callback: Callback = None,
-        log_interval: int = 1,
-        tb_log_name: str = "PPO2",
-        reset_num_timesteps: bool = True,
-    ) -> Self:
-        """As `BaseRLModel.learn`."""
-        return super().learn(
-            total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
-        )

@@ -72,7 +72,7 @@ class BaseAlgorithm(HasParameters):
     layers: ClassVar[tuple[int, ...]] = (64, 64)  #: the default sizes of hidden layers
     layers_of_images: ClassVar[tuple[int, ...]] = ()  #: likewise, after a CNN
     shares_extractor: ClassVar[bool] = True  #: the default of `share_features_extractor`
-    rows: ClassVar[int] = 1  #: the default of `log_interval`
+    rows = 1
     #: Policy name -> class; a derived class may add names of its own.
     policy_aliases: ClassVar[dict[str, Any]] = {
         "MlpPolicy": by_name.MlpPolicy,
@@ -283,7 +283,6 @@ class BaseAlgorithm(HasParameters):
         """
         if progress_bar:
             callback = [ProgressBarCallback(), as_callback(callback)]
-        rows = self.rows if log_interval == "auto" else log_interval or 0
         name = tb_log_name or type(self).__name__
         steps = whole_timesteps(total_timesteps)
         if reset_num_timesteps:  # rows then average over new episodes only
@@ -292,7 +291,7 @@ class BaseAlgorithm(HasParameters):
             self.agent.run.metrics.recent_successes.clear()
         before = 0 if reset_num_timesteps else self.num_timesteps
         self._total_timesteps, self.start_time = before + steps, time.time_ns()
-        return super().learn(total_timesteps, callback, rows, name, reset_num_timesteps)
+        return super().learn(total_timesteps, callback, log_interval, name, reset_num_timesteps)
 
     def own_variables(self) -> list[AccumulatedVariables]:
         """As in `BaseRLModel`."""

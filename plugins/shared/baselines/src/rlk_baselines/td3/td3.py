@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
-
-from rlk_baselines.common.base_class import Callback
-from rlk_baselines.models import DeterministicModel, refuse_replay_wrapper
+from rlk_baselines.models import DeterministicModel
 
 
 class TD3(DeterministicModel):
@@ -15,6 +12,7 @@ class TD3(DeterministicModel):
     """
 
     algo = "td3"
+    rows = 4
     has_cnns_apart = True
     names = (
         "gamma",
@@ -38,18 +36,3 @@ class TD3(DeterministicModel):
         "seed",
         "n_cpu_tf_sess",
     )
-
-    def learn(
-        self,
-        total_timesteps: int,
-        callback: Callback = None,
-        log_interval: int = 4,
-        tb_log_name: str = "TD3",
-        reset_num_timesteps: bool = True,
-        replay_wrapper: Any = None,
-    ) -> Self:
-        """As `BaseRLModel.learn`; `replay_wrapper` must be None, because HER does not need it."""
-        refuse_replay_wrapper(replay_wrapper)
-        return super().learn(
-            total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
-        )

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-from rlk_baselines.common.base_class import Callback
 from rlk_baselines.models import ActorCriticRLModel
 
 
@@ -38,16 +37,3 @@ class TRPO(ActorCriticRLModel):
     usual: ClassVar[Mapping[str, Any]] = {"n_cpu_tf_sess": 1}
     learns_from_vectors = False
     rows_every = 1
-
-    def learn(
-        self,
-        total_timesteps: int,
-        callback: Callback = None,
-        log_interval: int = 100,
-        tb_log_name: str = "TRPO",
-        reset_num_timesteps: bool = True,
-    ) -> Self:
-        """As `BaseRLModel.learn`; `log_interval` is ignored: every collection logs a row."""
-        return super().learn(
-            total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
-        )
