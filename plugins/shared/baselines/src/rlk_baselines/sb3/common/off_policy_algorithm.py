@@ -24,6 +24,22 @@ from rlk_baselines.sb3.monitored import monitored
 from rlk_baselines.sb3.replay_view import ModelsReplay
 from rlk_hindsight_replay.info_keys import keys_read
 
+#: Parameters that DDPG, SAC and TD3 have after `learning_rate`, with their defaults.
+REPLAY_DEFAULTS: Mapping[str, Any] = {
+    "buffer_size": 1_000_000,
+    "learning_starts": 100,
+    "batch_size": 256,
+    "tau": 0.005,
+    "gamma": 0.99,
+    "train_freq": 1,
+    "gradient_steps": 1,
+    "action_noise": None,
+    "replay_buffer_class": None,
+    "replay_buffer_kwargs": None,
+    "optimize_memory_usage": False,
+    "n_steps": 1,
+}
+
 
 class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
     """The base class of off-policy models."""
