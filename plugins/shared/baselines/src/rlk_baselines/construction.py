@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import rlk
 from rlk.agent import Agent
-from rlk_baselines import attribute_changes, changed_settings, model_files
+from rlk_baselines import changing, model_files
 from rlk_baselines.arguments import Documented, bound, is_other, signature
 from rlk_baselines.common import own_noise
 from rlk_baselines.common.misc_util import set_global_seeds
@@ -19,7 +19,6 @@ from rlk_baselines.environments.held import Held, held
 from rlk_baselines.environments.training_vector import training_vector
 from rlk_baselines.environments.unvectorized import Unvectorized
 from rlk_baselines.learning import Watcher
-from rlk_baselines.loaded_agent import LOST_NOISE, OWN_NOISE, agent_from
 from rlk_baselines.policies.chosen import held_kwargs, policy_settings, without_partial
 from rlk_baselines.refusals import Refused, refused
 from rlk_baselines.without_effect import switched_by, with_effect
@@ -137,6 +136,10 @@ class Constructed(metaclass=Documented):
         settings = self.translated({k: v for k, v in given.items() if k not in own})
         return {_RENAMED.get(key, key): value for key, value in settings.items()}
 
+    def _by_plan(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """Settings by the keys of a plan, from those of `rlk.make`; they differ for a recipe."""
+        return settings
+
     def _policy_settings(self) -> dict[str, Any]:
         return policy_settings(self._given["policy"], self.policy_kwargs)
 
@@ -173,9 +176,7 @@ class Constructed(metaclass=Documented):
     def about(self) -> dict[str, Any]:
         """The data that a file holds in addition to rlk's checkpoint, as JSON values and arrays."""
         model: Any = self
-        found = model_files.about(model, held(self._env, self._held))
-        had_noise = self._has_own_noise() or LOST_NOISE in self.agent.spec.lost
-        return {**found, OWN_NOISE: True} if had_noise else found
+        return model_files.about(model, held(self._env, self._held))
 
     @classmethod
     def of_file(cls, about: Mapping[str, Any]) -> Self:
@@ -187,8 +188,8 @@ class Constructed(metaclass=Documented):
         vector = saved.awaited() if env is None else as_vec_env(env)
         model_files.refuse_other_spaces(type(self).__name__, saved, vector)
         self._set_initial(saved.given, vector)
-        settings = {"n_envs": vector.num_envs, **self._changes(saved.changes)}
-        self._use(agent_from(saved, self, settings))
+        model: Any = self
+        self._use(saved.agent(model))
         self._seed_globally()
 
     def join_ranks(self) -> None:
@@ -197,7 +198,7 @@ class Constructed(metaclass=Documented):
             return
         self._is_joined = True
         if self._has_other_ranks():
-            attribute_changes.rebuild(self)
+            changing.rebuild(self)
             self._seed_globally()
 
     def _has_other_ranks(self) -> bool:
@@ -231,7 +232,7 @@ class Constructed(metaclass=Documented):
         if self._agent is None:
             raise Refused("this model was not set up yet: call setup_model().")
         if not self._is_learning:
-            attribute_changes.use_changes(self)
+            changing.use_changes(self)
         return self._agent
 
     # ---- attributes ------------------------------------------------------------------------------
@@ -245,7 +246,7 @@ class Constructed(metaclass=Documented):
         given = vars(self).get("_given", {})
         if name not in given:
             object.__setattr__(self, name, value)
-        elif self._agent is None or name in changed_settings.READ_BY_MODEL:
+        elif self._agent is None or name in changing.READ_BY_MODEL:
             given[name] = value
         elif is_other(value, given[name]):
             self._change(name, value)
@@ -253,7 +254,7 @@ class Constructed(metaclass=Documented):
     @contextlib.contextmanager
     def _learning(self) -> Iterator[None]:
         """During `learn`, changed attributes do not replace the agent."""
-        attribute_changes.use_changes(self)
+        changing.use_changes(self)
         self._is_learning = True
         try:
             yield
@@ -262,7 +263,7 @@ class Constructed(metaclass=Documented):
 
     def _change(self, name: str, value: Any) -> None:
         """Change a constructor argument from now on; to be overridden."""
-        attribute_changes.change(self, name, value)
+        changing.change(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
         """A hyperparameter, by its name in the constructor."""

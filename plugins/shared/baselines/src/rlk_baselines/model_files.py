@@ -33,6 +33,7 @@ from rlk_baselines.environments.spaces import (
 )
 from rlk_baselines.pickled import as_pickle_bytes, state_in_pickle
 from rlk_baselines.places import Place, file_at, refuse_no_place, with_suffix
+from rlk_baselines.policies.registered import registered
 from rlk_baselines.refusals import ParametersDoNotFit, Refused
 from rlk_baselines.sb3.saved import files as sb3_files
 from rlk_baselines.sb3.saved import loading as sb3_loading
@@ -61,6 +62,12 @@ _ABOUT = (
 )
 #: Constructor arguments, besides `policy_kwargs`, that decide which parts the networks have.
 _FIXED = {"normalize_observations"}
+#: The key by which a file notes that the noise was an object of a custom class.
+_OWN_NOISE = "own_noise"
+LOST_NOISE = (
+    "the model was saved with an action_noise of a program's own class, which no file holds, and "
+    "learns without noise now: pass it again, load(path, env=env, action_noise=…)."
+)
 #: The modules that read files of Stable Baselines and of Stable-Baselines3.
 _FROM_THERE: Any = ((tensorflow_files, tensorflow_loading), (sb3_files, sb3_loading))
 
@@ -109,6 +116,7 @@ def about(model: BaseRLModel, environments: Held) -> State:
     """The data of a model that a file holds beside rlk's checkpoint, as JSON values and arrays."""
     policy = model._given["policy"]
     name = getattr(policy, "__name__", type(policy).__name__)
+    had_noise = model._has_own_noise() or LOST_NOISE in model.agent.spec.lost
     return {
         "class": type(model).__name__,
         "policy": policy if isinstance(policy, str) else name,
@@ -119,6 +127,7 @@ def about(model: BaseRLModel, environments: Held) -> State:
         "action_space": space_state(model.action_space),
         "env_id": environments.env_id,
         "beyond_id": list(environments.beyond_id),
+        **({_OWN_NOISE: True} if had_noise else {}),
     }
 
 
@@ -145,10 +154,30 @@ class Saved:
         found: Mapping[str, Any] = self.state[KEY]
         return found
 
-    def agent(self, **keywords: Any) -> Agent:
-        """Make the agent, with these keyword arguments of `rlk.load`."""
-        state = {key: part for key, part in self.state.items() if key != KEY}
-        return from_state(state, self.path, **keywords)
+    def agent(self, model: BaseRLModel) -> Agent:
+        """The agent for a model with the arguments `given`.
+
+        A custom noise object is not in the file.
+        """
+        _refuse_lost_functions(type(model).__name__, self)
+        settings = model._changes(self.changes)
+        is_registered = registered(self.given["policy"]) is not None
+        if {"policy", "policy_kwargs"} & self.changes.keys() or is_registered:
+            settings |= model._policy_settings()
+        had_own_noise = bool(self.about.get(_OWN_NOISE))
+        if had_own_noise:
+            settings["noise"] = None
+        agent = from_state(
+            {key: part for key, part in self.state.items() if key != KEY},
+            self.path,
+            env=model._training_env(),
+            plugins=(*model._plugins(), model._watcher),
+            n_envs=model.n_envs,
+            **model._by_plan(settings),
+        )
+        if had_own_noise and "action_noise" not in self.changes:
+            agent.spec = attrs.evolve(agent.spec, lost=(*agent.spec.lost, LOST_NOISE))
+        return agent
 
     def awaited(self) -> AwaitedVecEnv:
         """A placeholder for the environments, for a model that is loaded without any."""
@@ -334,7 +363,7 @@ def refuse_other_spaces(model: str, saved: Saved, vector: VecEnv) -> None:
             )
 
 
-def refuse_lost_functions(model: str, saved: Saved) -> None:
+def _refuse_lost_functions(model: str, saved: Saved) -> None:
     """Raise Refused if the saved `policy_kwargs` had functions that were not passed to `load`.
 
     Args:

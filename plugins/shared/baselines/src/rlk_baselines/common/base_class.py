@@ -19,7 +19,7 @@ from rlk.records import Array
 from rlk.running import checkpoint
 from rlk_baselines import model_files
 from rlk_baselines.accumulated_variables import AccumulatedVariables
-from rlk_baselines.attribute_changes import rebuilt
+from rlk_baselines.changing import rebuilt
 from rlk_baselines.common.callbacks import BaseCallback, as_callback
 from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize, unwrap_vec_normalize
 from rlk_baselines.construction import Constructed

@@ -9,9 +9,9 @@ import rlk
 import rlk_baselines
 from rlk.agent import Agent
 from rlk.errors import PlanError
+from rlk.registry.kernel import default_kernel
 from rlk.spaces import describe
 from rlk_baselines.arguments import bound, signature
-from rlk_baselines.changed_settings import by_plan
 from rlk_baselines.common.vec_env import DummyVecEnv, VecEnv
 from rlk_baselines.deepq.dueling import with_dueling
 from rlk_baselines.environments.held import Held
@@ -20,7 +20,6 @@ from rlk_baselines.environments.one import OneOfVector, vector_of_one
 from rlk_baselines.her.awaited_goals import AwaitedGoals
 from rlk_baselines.her.goal_env_wrapper import HERGoalEnvWrapper
 from rlk_baselines.her.on_rows import DeferredOnRows
-from rlk_baselines.loaded_agent import agent_from
 from rlk_baselines.model_files import Saved, refuse_other_spaces
 from rlk_baselines.models import OffPolicyRLModel
 from rlk_baselines.policies.chosen import policy_settings
@@ -125,6 +124,12 @@ class HER(OffPolicyRLModel):
         found: dict[str, Any] = self.model_class.translated(self, settings)
         return found
 
+    def _by_plan(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """As in `Constructed`; `her` is a recipe, and a plan has its components."""
+        recipe = default_kernel().registries.recipes.get(self.algo).component()
+        targets = dict(recipe.forwarded())
+        return {targets.get(key, key): value for key, value in settings.items()}
+
     def _policy_settings(self) -> dict[str, Any]:
         found = policy_settings(self._given["policy"], self.policy_kwargs, DeferredOnRows)
         if isinstance(found["policy"], str) and found["policy"] in _POLICIES:
@@ -220,8 +225,7 @@ class HER(OffPolicyRLModel):
         self._set_initial(saved.given, vector)
         if self._is_awaited():  # a file that is written from it names the same environment
             self._held = Held(vector, saved.about["env_id"], tuple(saved.about["beyond_id"]))
-        settings = by_plan(self.algo, self._changes(saved.changes))
-        self._use(agent_from(saved, self, settings))
+        self._use(saved.agent(self))
         self._seed_globally()
 
 
