@@ -21,48 +21,20 @@ from rlk.errors import RlkError
 from rlk.making import from_state
 from rlk.protocols import State
 from rlk.running import checkpoint
+from rlk_baselines.arguments import Argument, Rate, Scheduled
 from rlk_baselines.model_files import LOST_NOISE
 from rlk_baselines.refusals import Refused, refused
 from rlk_schedules import is_off, scaled
 
 if TYPE_CHECKING:
+    from rlk.running.run import Run
     from rlk_baselines.construction import Constructed
 
-#: Constructor arguments that the model itself reads at every use.
-READ_BY_MODEL = ("verbose", "tensorboard_log", "full_tensorboard_log", "_init_setup_model")
-#: Attributes that cannot be changed once the model is set up.
-FIXED = ("policy", "policy_kwargs")
-#: Algorithm -> the settings that it reads from its config at every use.
-AT_ANY_TIME: Mapping[str, frozenset[str]] = {
-    "a2c": frozenset({"gamma", "gae_lambda", "vf_coef", "ent_coef", "normalize_advantage"}),
-    "ppo": frozenset(
-        {"gamma", "gae_lambda", "vf_coef", "ent_coef", "n_epochs", "target_kl"}
-        | {"normalize_advantage"}
-    ),
-    "ppo2": frozenset({"gamma", "lam", "vf_coef", "ent_coef", "noptepochs"}),
-}
-#: Algorithm -> its settings that are learning rates -> the parameter groups that use them.
-RATES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    **{name: {"learning_rate": ("policy",)} for name in ("a2c", "acer", "acktr", "ppo", "ppo2")},
-    "ddpg": {"actor_lr": ("actor",), "critic_lr": ("critic",)},
-    "dqn": {"learning_rate": ("q",)},
-    "ppo1": {"optim_stepsize": ("policy",)},
-    "sac": {"learning_rate": ("critic", "actor", "entropy")},
-    "td3": {"learning_rate": ("critic", "actor")},
-    "trpo": {"vf_stepsize": ("vf",)},
-}
-#: Algorithm -> its settings that are scheduled numbers -> the names of their schedules in a run.
-NUMBERS: Mapping[str, Mapping[str, str]] = {
-    "ppo": {"clip_range": "clip_range", "clip_range_vf": "clip_range_vf"},
-    "ppo1": {"clip_param": "clip_range"},
-    "ppo2": {"cliprange": "clip_range", "cliprange_vf": "clip_range_vf"},
-}
-#: Algorithm -> the setting that names the curve that scales those of `RATES` and `NUMBERS`.
-CURVES = {"a2c": "lr_schedule", "acer": "lr_schedule", "acktr": "lr_schedule", "ppo1": "schedule"}
-
+#: Settings that name the curve by which an algorithm scales its rates and clip ranges.
+_CURVES = ("lr_schedule", "schedule")
 #: Settings for the size of a storage of whole collections. If one changes, what it holds is left
 #: out: the unfinished collection, or ACER's replay.
-SIZES = ("n_steps", "timesteps_per_batch", "timesteps_per_actorbatch", "buffer_size")
+_SIZES = ("n_steps", "timesteps_per_batch", "timesteps_per_actorbatch", "buffer_size")
 
 #: Attributes that name a noise -> whether it perturbs the policy's parameters.
 _SCOPES = {"action_noise": False, "param_noise": True}
@@ -75,8 +47,11 @@ def change(model: Constructed, name: str, value: Any) -> None:
         Refused: if it cannot be changed at all, or not while `learn` runs.
     """
     kind = type(model).__name__
-    if name in FIXED:
-        raise _refusal(kind, name, "any more: the networks are made")
+    if name == "policy" or model._argument(name).change == "refuse":
+        raise Refused(
+            f"{kind}.{name} cannot be set any more: the networks are made. Pass it to the "
+            "constructor of a new model."
+        )
     if name == "seed":
         cast(Any, model).set_random_seed(value)
         return
@@ -167,14 +142,14 @@ def state_for_rebuilding(
         agent: the agent of the run.
         changed: the attributes that were set. Their old values, and a noise that they replace, are
             left out of the plan.
-        settings: the new values, by rlk's names. With another one of `SIZES`, the contents of a
+        settings: the new values, by rlk's names. With another one of `_SIZES`, the contents of a
             storage of collections are left out, too.
     """
     run = agent.run
     is_handed_on = offers(run.storage, AdoptsReplays)
     is_alike = all(
         settings[name] == getattr(run.plan.algorithm.config, name)
-        for name in SIZES
+        for name in _SIZES
         if name in settings
     )
     replay = is_alike and not is_handed_on
@@ -202,34 +177,37 @@ def set_while_learning(model: Constructed, name: str, settings: Mapping[str, Any
     Raises:
         Refused: if the setting is only read when the algorithm is made, or the value is invalid.
     """
-    kind, run = type(model).__name__, model.agent.run
-    choice = run.plan.algorithm
-    rates, known = RATES.get(choice.name, {}), NUMBERS.get(choice.name, {})
-    has = run.schedules.by_name  # a run may not clip values, for example
-    numbers = {key: schedule for key, schedule in known.items() if schedule in has}
-    may = {*AT_ANY_TIME.get(choice.name, ()), *rates, *numbers}
-    if not settings or not settings.keys() <= may:  # none: it is of what only the model uses
-        names = ", ".join(sorted(model.arguments_of(dict.fromkeys(may))))
-        only = f" (only {names} can be)" if may else ""
+    kind, run, known = type(model).__name__, model.agent.run, model._arguments()
+    may = sorted(one for one in known if _is_live(known[one], run))
+    if name not in may:
+        only = f" (only {', '.join(may)} can be)" if may else ""
         raise _refusal(
             kind, name, f"while learn is running{only}; set it between two calls of learn"
         )
+    choice, how, key = run.plan.algorithm, known[name].change, known[name].rlk or name
     try:
         config = attrs.evolve(choice.config, **settings)
     except (TypeError, ValueError) as error:
         raise Refused(f"{kind}.{name}: {error}.") from error
-    for key in settings.keys() & numbers.keys():
+    curve = next((getattr(config, one) for one in _CURVES if hasattr(config, one)), "constant")
+    if isinstance(how, Rate):
+        for group in run.optimise.groups.keys() & set(how.groups):
+            run.reschedule_rate(group, scaled(getattr(config, key), curve))
+    elif isinstance(how, Scheduled):
         if settings[key] is None or is_off(settings[key]):
             raise _refusal(kind, name, f"to {settings[key]} while learn is running")
-    curve = getattr(config, CURVES.get(choice.name, ""), "constant")
-    for key in settings.keys() & rates.keys():
-        for group in run.optimise.groups.keys() & set(rates[key]):
-            run.reschedule_rate(group, scaled(getattr(config, key), curve))
-    for key in settings.keys() & numbers.keys():
-        run.reschedule(numbers[key], scaled(getattr(config, key), curve))
+        run.reschedule(how.schedule, scaled(getattr(config, key), curve))
     run.algorithm.config = config  # type: ignore[attr-defined]
-    lost = {key: value for key, value in run.plan.lost.items() if key not in settings}
+    lost = {one: value for one, value in run.plan.lost.items() if one not in settings}
     run.plan = attrs.evolve(run.plan, algorithm=attrs.evolve(choice, config=config), lost=lost)
+
+
+def _is_live(argument: Argument, run: Run) -> bool:
+    """Whether an argument can be changed in a run; a run may not clip values, for example."""
+    how = argument.change
+    if isinstance(how, Scheduled):
+        return how.schedule in run.schedules.by_name
+    return isinstance(how, Rate) or how == "at once"
 
 
 def _refusal(model: str, name: str, why: str) -> Refused:

@@ -10,7 +10,14 @@ from typing import Any, ClassVar, Self
 import rlk
 from rlk.agent import Agent
 from rlk_baselines import changing, model_files
-from rlk_baselines.arguments import Documented, bound, is_other, signature
+from rlk_baselines.arguments import (
+    Argument,
+    Documented,
+    bound,
+    documented,
+    is_other,
+    without_deprecated,
+)
 from rlk_baselines.common import own_noise
 from rlk_baselines.common.misc_util import set_global_seeds
 from rlk_baselines.common.vec_env import VecEnv
@@ -21,27 +28,15 @@ from rlk_baselines.environments.unvectorized import Unvectorized
 from rlk_baselines.learning import Watcher
 from rlk_baselines.policies.chosen import held_kwargs, policy_settings, without_partial
 from rlk_baselines.refusals import Refused, refused
-from rlk_baselines.without_effect import switched_by, with_effect
+from rlk_baselines.without_effect import with_effect
 from rlk_mpi.world import several_launched
-
-#: Arguments that are not settings of the algorithm.
-_ITS_OWN = (
-    "policy",
-    "verbose",
-    "tensorboard_log",
-    "full_tensorboard_log",
-    "_init_setup_model",
-    "policy_kwargs",
-)
-_RENAMED = {"seed": "seed", "n_cpu_tf_sess": "n_threads"}
 
 
 class Constructed(metaclass=Documented):
     """The part of a model that makes its agent, from constructor arguments or from a file."""
 
     algo: ClassVar[str] = ""  #: the name of the algorithm in rlk
-    names: ClassVar[tuple[str, ...]] = ()  #: its parameters after policy and env, in order
-    usual: ClassVar[Mapping[str, Any]] = {}  #: defaults that differ from those of rlk's config
+    arguments: ClassVar[tuple[Argument, ...]] = ()  #: those after policy and env, in order
     learns_from_vectors: ClassVar[bool] = True  #: whether `get_env` returns a vector
     acts_deterministically: ClassVar[bool] = False  #: the default of `predict`'s `deterministic`
     trains_over_mpi: ClassVar[bool] = False  #: whether all ranks under mpirun train one model
@@ -68,7 +63,7 @@ class Constructed(metaclass=Documented):
 
     def _set_initial(self, given: dict[str, Any], env: VecEnv | None) -> None:
         """Set the initial attributes from the constructor's arguments, by name."""
-        given = without_partial(given)
+        given = without_deprecated(without_partial(given), self._arguments())
         self._agent: Agent | None = None
         self._is_learning = False
         self._before_change: dict[str, Any] = {}  # old values of changed attributes, until used
@@ -118,23 +113,41 @@ class Constructed(metaclass=Documented):
 
     def _with_effect(self) -> dict[str, Any]:
         """The arguments, with defaults for those that have no effect beside the others."""
-        return with_effect(self._learner(), self._given, self.defaults())
+        return with_effect(self._given, self._arguments())
 
     def _changes(self, names: Iterable[str]) -> dict[str, Any]:
         """These arguments, and those whose effect depends on them, by rlk's names."""
-        given = self._with_effect()
-        concerned = {*names, *(switched_by(self._learner(), names) & self.defaults().keys())}
-        return self.renamed({name: given[name] for name in concerned})
+        given, changed = self._with_effect(), {*names}
+        known = self._arguments().values()
+        concerned = {one.name for one in known if one.needs and one.needs.switch in changed}
+        return self.renamed({name: given[name] for name in changed | concerned})
 
-    def _learner(self) -> str:
-        """The name in rlk of the algorithm that has these settings."""
-        return self.algo
+    def _arguments(self) -> dict[str, Argument]:
+        """The constructor's arguments after policy and env, by name."""
+        return documented(type(self))
+
+    def _argument(self, name: str) -> Argument:
+        """The argument of this name; a model from a file may have further settings of rlk."""
+        return self._arguments().get(name, Argument(name))
+
+    def defaults(self) -> dict[str, Any]:
+        """The defaults of the constructor's arguments after policy and env."""
+        return {name: one.default for name, one in self._arguments().items()}
 
     def renamed(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Constructor arguments by rlk's names, without those that only the model uses."""
-        own = (*_ITS_OWN, *(["action_noise"] if self._has_own_noise() else []))
+        """Constructor arguments by rlk's names, without those that only the model uses.
+
+        Raises:
+            Refused: for a value that is not supported.
+        """
+        own = {"policy", *(["action_noise"] if self._has_own_noise() else [])}
+        for name, one in self._arguments().items():
+            if one.only and given.get(name, one.default) != one.default:
+                raise Refused(f"{type(self).__name__}: {name} is {one.default!r} here. {one.only}")
+            if one.rlk is None:
+                own.add(name)
         settings = self.translated({k: v for k, v in given.items() if k not in own})
-        return {_RENAMED.get(key, key): value for key, value in settings.items()}
+        return dict(self._argument(key).setting(value) for key, value in settings.items())
 
     def _by_plan(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Settings by the keys of a plan, from those of `rlk.make`; they differ for a recipe."""
@@ -161,17 +174,13 @@ class Constructed(metaclass=Documented):
         return held_kwargs(kwargs)
 
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
-        """Settings by the names of rlk's config, from constructor arguments; to be overridden."""
+        """Constructor arguments, with settings of rlk for those that depend on each other."""
         return settings
 
-    def arguments_of(self, settings: dict[str, Any]) -> dict[str, Any]:
-        """Constructor arguments, from the settings of rlk's config in a file; the reverse."""
-        return settings
-
-    def defaults(self) -> dict[str, Any]:
-        """The defaults of the constructor's arguments after policy and env."""
-        parameters = list(signature(type(self)).parameters.values())[2:]
-        return {one.name: one.default for one in parameters}
+    def arguments_of(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Constructor arguments, from the settings of rlk's config in a file."""
+        names = {one.rlk: name for name, one in self._arguments().items()}
+        return {names.get(key, key): value for key, value in settings.items()}
 
     def about(self) -> dict[str, Any]:
         """The data that a file holds in addition to rlk's checkpoint, as JSON values and arrays."""
@@ -246,7 +255,7 @@ class Constructed(metaclass=Documented):
         given = vars(self).get("_given", {})
         if name not in given:
             object.__setattr__(self, name, value)
-        elif self._agent is None or name in changing.READ_BY_MODEL:
+        elif self._agent is None or self._argument(name).change == "read":
             given[name] = value
         elif is_other(value, given[name]):
             self._change(name, value)

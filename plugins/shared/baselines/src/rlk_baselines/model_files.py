@@ -48,20 +48,11 @@ if TYPE_CHECKING:
 
 #: The key of the data in a file that only models of this package need.
 KEY = "baselines"
-#: Constructor arguments (whole numbers, flags or None) that are saved beside the plan, which does
-#: not have them, or not by these names. No path is among them, so that no file decides where
-#: something is written.
-_HELD = (
-    *("verbose", "n_cpu_tf_sess", "stats_window_size"),
-    *("use_rms_prop", "use_sde", "sde_sample_freq", "n_steps"),
-)
 #: What a file holds under KEY, from `about` and `save`.
 _ABOUT = (
     *("class", "policy", "policy_kwargs", "seed", "arguments", "attributes"),
     *("observation_space", "action_space", "env_id", "beyond_id"),
 )
-#: Constructor arguments, besides `policy_kwargs`, that decide which parts the networks have.
-_FIXED = {"normalize_observations"}
 #: The key by which a file notes that the noise was an object of a custom class.
 _OWN_NOISE = "own_noise"
 LOST_NOISE = (
@@ -122,7 +113,7 @@ def about(model: BaseRLModel, environments: Held) -> State:
         "policy": policy if isinstance(policy, str) else name,
         "policy_kwargs": model.held_policy_kwargs(model.policy_kwargs),
         "seed": None if model.seed is None else int(model.seed),
-        "arguments": {name: getattr(model, name) for name in _HELD if name in model._given},
+        "arguments": {name: getattr(model, name) for name in _held_names(model)},
         "observation_space": space_state(model.observation_space),
         "action_space": space_state(model.action_space),
         "env_id": environments.env_id,
@@ -274,7 +265,7 @@ def load(
     env_of_plan["spaces"] |= dict.fromkeys(spaces)
     own = {**model.defaults(), **model.arguments_of(_plan_settings(state))}
     own |= {name: about[name] for name in ("policy", "policy_kwargs", "seed")}
-    own |= _held(about, own)
+    own |= _held(about, model)
     _check(model, given, own)
     model._is_joined = False
     model.load_from(Saved(path, state, {**own, **given}, given), env)
@@ -301,10 +292,15 @@ def _about(state: State, cls: type[BaseRLModel], path: Path) -> dict[str, Any]:
     return about
 
 
-def _held(about: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """The constructor arguments of `_HELD` in a file."""
+def _held_names(model: BaseRLModel) -> list[str]:
+    """The constructor arguments that a file holds beside the plan."""
+    return [name for name, one in model._arguments().items() if one.is_held]
+
+
+def _held(about: Mapping[str, Any], model: BaseRLModel) -> dict[str, Any]:
+    """The constructor arguments that a file holds beside the plan."""
     held = about["arguments"]
-    found = {name: held[name] for name in _HELD if name in held and name in own}
+    found = {name: held[name] for name in _held_names(model) if name in held}
     for name, value in found.items():
         if not isinstance(value, int | None):
             raise BadFile(f"the saved model is damaged: its {name} is {value!r}.")
@@ -319,8 +315,9 @@ def _check(model: BaseRLModel, given: Mapping[str, Any], own: Mapping[str, Any])
             f"{type(model).__name__} has no {', '.join(unknown)} to replace. custom_objects and "
             f"keywords of load are arguments of its constructor: {', '.join(own)}."
         )
-    for name in _FIXED & given.keys():
-        if given[name] != own[name]:
+    for name, one in model._arguments().items():
+        is_other = name in given and given[name] != own[name]
+        if one.change == "refuse" and name != "policy_kwargs" and is_other:
             raise Refused(
                 f"{type(model).__name__}.load: {name} cannot change, because the saved networks "
                 f"were made with {name}={own[name]!r}. Leave it out, or make a new model."

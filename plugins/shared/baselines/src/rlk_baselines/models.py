@@ -80,11 +80,7 @@ class OffPolicyRLModel(BaseRLModel):
     policy_tf = step_model
 
     def _set_initial(self, given: dict[str, Any], env: VecEnv | None) -> None:
-        super()._set_initial(self.accepted(with_objects(given)), env)
-
-    def accepted(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Constructor arguments, with deprecated names replaced."""
-        return given
+        super()._set_initial(with_objects(given), env)
 
     def _use(self, agent: Agent) -> None:
         super()._use(agent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rlk_baselines.arguments import LAST, Argument, Rate
 from rlk_baselines.models import ActorCriticRLModel
 
 
@@ -12,22 +13,16 @@ class A2C(ActorCriticRLModel):
     """
 
     algo = "a2c"
-    names = (
-        "gamma",
-        "n_steps",
-        "vf_coef",
-        "ent_coef",
-        "max_grad_norm",
-        "learning_rate",
-        "alpha",
-        "momentum",
-        "epsilon",
-        "lr_schedule",
-        "verbose",
-        "tensorboard_log",
-        "_init_setup_model",
-        "policy_kwargs",
-        "full_tensorboard_log",
-        "seed",
-        "n_cpu_tf_sess",
+    arguments = (
+        Argument("gamma", change="at once"),
+        Argument("n_steps"),
+        Argument("vf_coef", change="at once"),
+        Argument("ent_coef", change="at once"),
+        Argument("max_grad_norm"),
+        Argument("learning_rate", change=Rate(("policy",))),
+        Argument("alpha"),
+        Argument("momentum"),
+        Argument("epsilon"),
+        Argument("lr_schedule"),
+        *LAST,
     )

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlk_baselines.arguments import LAST, THREADS, Argument, Needed, Rate
 from rlk_baselines.deepq.dueling import with_dueling
 from rlk_baselines.models import OffPolicyRLModel
 from rlk_baselines.policies.stepping import QStep
+
+_PRIORITIES = Needed("prioritized_replay", "True")
 
 
 class DQN(OffPolicyRLModel):
@@ -17,31 +20,26 @@ class DQN(OffPolicyRLModel):
 
     algo = "dqn"
     stepped = QStep
-    names = (
-        "gamma",
-        "learning_rate",
-        "buffer_size",
-        "exploration_fraction",
-        "exploration_final_eps",
-        "exploration_initial_eps",
-        "train_freq",
-        "batch_size",
-        "double_q",
-        "learning_starts",
-        "target_network_update_freq",
-        "prioritized_replay",
-        "prioritized_replay_alpha",
-        "prioritized_replay_beta0",
-        "prioritized_replay_beta_iters",
-        "prioritized_replay_eps",
-        "param_noise",
-        "n_cpu_tf_sess",
-        "verbose",
-        "tensorboard_log",
-        "_init_setup_model",
-        "policy_kwargs",
-        "full_tensorboard_log",
-        "seed",
+    arguments = (
+        Argument("gamma"),
+        Argument("learning_rate", change=Rate(("q",))),
+        Argument("buffer_size"),
+        Argument("exploration_fraction"),
+        Argument("exploration_final_eps"),
+        Argument("exploration_initial_eps"),
+        Argument("train_freq"),
+        Argument("batch_size"),
+        Argument("double_q"),
+        Argument("learning_starts"),
+        Argument("target_network_update_freq"),
+        Argument("prioritized_replay"),
+        Argument("prioritized_replay_alpha", needs=_PRIORITIES),
+        Argument("prioritized_replay_beta0", needs=_PRIORITIES),
+        Argument("prioritized_replay_beta_iters", needs=_PRIORITIES),
+        Argument("prioritized_replay_eps", needs=_PRIORITIES),
+        Argument("param_noise"),
+        THREADS,
+        *LAST[:-1],
     )
 
     def _policy_settings(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from rlk.agent import Agent
 from rlk.errors import PlanError
 from rlk.registry.kernel import default_kernel
 from rlk.spaces import describe
-from rlk_baselines.arguments import bound, signature
+from rlk_baselines.arguments import Argument, bound, documented, signature
 from rlk_baselines.common.vec_env import DummyVecEnv, VecEnv
 from rlk_baselines.deepq.dueling import with_dueling
 from rlk_baselines.environments.held import Held
@@ -34,7 +34,11 @@ _POLICIES: Mapping[str, Mapping[str, Any]] = {
     "CnnPolicy": {},
     "LnCnnPolicy": {"policy.layer_norm": True},
 }
-_OWN = {"n_sampled_goal": 4, "goal_selection_strategy": "future", "info_keys": None}
+_OWN = (
+    Argument("n_sampled_goal", 4),
+    Argument("goal_selection_strategy", "future"),
+    Argument("info_keys", None),
+)
 
 
 class HER(OffPolicyRLModel):
@@ -57,7 +61,7 @@ class HER(OffPolicyRLModel):
     """
 
     algo = "her"
-    names = ("model_class", *_OWN)
+    arguments = _OWN
     model_class: Any
 
     def __init__(
@@ -100,9 +104,6 @@ class HER(OffPolicyRLModel):
             **self._settings(),
         )
 
-    def _learner(self) -> str:
-        return str(self.model_class.algo)
-
     @property
     def trains_over_mpi(self) -> bool:  # type: ignore[override]
         """Whether all ranks under mpirun train one model, as with `model_class` alone."""
@@ -120,10 +121,6 @@ class HER(OffPolicyRLModel):
         """This model; Stable Baselines returns an inner model of `model_class`."""
         return self
 
-    def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
-        found: dict[str, Any] = self.model_class.translated(self, settings)
-        return found
-
     def _by_plan(self, settings: dict[str, Any]) -> dict[str, Any]:
         """As in `Constructed`; `her` is a recipe, and a plan has its components."""
         recipe = default_kernel().registries.recipes.get(self.algo).component()
@@ -136,13 +133,9 @@ class HER(OffPolicyRLModel):
             found = {**_POLICIES[found["policy"]], **found, "policy": "multi-input"}
         return with_dueling(found, self.observation_space)
 
-    def defaults(self) -> dict[str, Any]:
-        parameters = list(signature(self.model_class).parameters.values())[2:]
-        return {**{one.name: one.default for one in parameters}, **_OWN}
-
-    def accepted(self, given: dict[str, Any]) -> dict[str, Any]:
-        found: dict[str, Any] = self.model_class.accepted(self, given)
-        return found
+    def _arguments(self) -> dict[str, Argument]:
+        """As in `Constructed`: those of `model_class`, and three of its own."""
+        return {**documented(self.model_class), **documented(HER)}
 
     def own_plugins(self) -> list[Any]:
         found: list[Any] = self.model_class.own_plugins(self)
@@ -207,7 +200,7 @@ class HER(OffPolicyRLModel):
             super().set_env(_goal_vector(env))
 
     def about(self) -> dict[str, Any]:
-        own = {name: self._given[name] for name in _OWN}
+        own = {one.name: self._given[one.name] for one in _OWN}
         return {**super().about(), "model_class": self.model_class.__name__, "own": own}
 
     @classmethod

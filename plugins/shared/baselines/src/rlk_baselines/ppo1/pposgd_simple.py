@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
-
+from rlk_baselines.arguments import LAST_OF_ONE_THREAD, Argument, Rate, Scheduled
 from rlk_baselines.models import ActorCriticRLModel
 
 
@@ -16,25 +14,18 @@ class PPO1(ActorCriticRLModel):
 
     algo = "ppo1"
     trains_over_mpi = True
-    names = (
-        "gamma",
-        "timesteps_per_actorbatch",
-        "clip_param",
-        "entcoeff",
-        "optim_epochs",
-        "optim_stepsize",
-        "optim_batchsize",
-        "lam",
-        "adam_epsilon",
-        "schedule",
-        "verbose",
-        "tensorboard_log",
-        "_init_setup_model",
-        "policy_kwargs",
-        "full_tensorboard_log",
-        "seed",
-        "n_cpu_tf_sess",
+    arguments = (
+        Argument("gamma"),
+        Argument("timesteps_per_actorbatch"),
+        Argument("clip_param", change=Scheduled("clip_range")),
+        Argument("entcoeff"),
+        Argument("optim_epochs"),
+        Argument("optim_stepsize", change=Rate(("policy",))),
+        Argument("optim_batchsize"),
+        Argument("lam"),
+        Argument("adam_epsilon"),
+        Argument("schedule"),
+        *LAST_OF_ONE_THREAD,
     )
-    usual: ClassVar[Mapping[str, Any]] = {"n_cpu_tf_sess": 1}
     learns_from_vectors = False
     rows_every = 1

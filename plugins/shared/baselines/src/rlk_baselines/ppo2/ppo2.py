@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rlk_baselines.arguments import LAST, Argument, Rate, Scheduled
 from rlk_baselines.models import ActorCriticRLModel
 
 
@@ -13,23 +14,17 @@ class PPO2(ActorCriticRLModel):
 
     algo = "ppo2"
     rows = 1
-    names = (
-        "gamma",
-        "n_steps",
-        "ent_coef",
-        "learning_rate",
-        "vf_coef",
-        "max_grad_norm",
-        "lam",
-        "nminibatches",
-        "noptepochs",
-        "cliprange",
-        "cliprange_vf",
-        "verbose",
-        "tensorboard_log",
-        "_init_setup_model",
-        "policy_kwargs",
-        "full_tensorboard_log",
-        "seed",
-        "n_cpu_tf_sess",
+    arguments = (
+        Argument("gamma", change="at once"),
+        Argument("n_steps"),
+        Argument("ent_coef", change="at once"),
+        Argument("learning_rate", change=Rate(("policy",))),
+        Argument("vf_coef", change="at once"),
+        Argument("max_grad_norm"),
+        Argument("lam", change="at once"),
+        Argument("nminibatches"),
+        Argument("noptepochs", change="at once"),
+        Argument("cliprange", change=Scheduled("clip_range")),
+        Argument("cliprange_vf", change=Scheduled("clip_range_vf")),
+        *LAST,
     )

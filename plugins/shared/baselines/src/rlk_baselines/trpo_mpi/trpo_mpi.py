@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
-
+from rlk_baselines.arguments import LAST_OF_ONE_THREAD, Argument, Needed, Rate
 from rlk_baselines.models import ActorCriticRLModel
 
 
@@ -16,24 +14,17 @@ class TRPO(ActorCriticRLModel):
 
     algo = "trpo"
     trains_over_mpi = True
-    names = (
-        "gamma",
-        "timesteps_per_batch",
-        "max_kl",
-        "cg_iters",
-        "lam",
-        "entcoeff",
-        "cg_damping",
-        "vf_stepsize",
-        "vf_iters",
-        "verbose",
-        "tensorboard_log",
-        "_init_setup_model",
-        "policy_kwargs",
-        "full_tensorboard_log",
-        "seed",
-        "n_cpu_tf_sess",
+    arguments = (
+        Argument("gamma"),
+        Argument("timesteps_per_batch"),
+        Argument("max_kl"),
+        Argument("cg_iters"),
+        Argument("lam"),
+        Argument("entcoeff"),
+        Argument("cg_damping"),
+        Argument("vf_stepsize", change=Rate(("vf",)), needs=Needed("vf_iters", "… above 0")),
+        Argument("vf_iters"),
+        *LAST_OF_ONE_THREAD,
     )
-    usual: ClassVar[Mapping[str, Any]] = {"n_cpu_tf_sess": 1}
     learns_from_vectors = False
     rows_every = 1

@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from rlk_baselines.arguments import Argument, Rate
 from rlk_baselines.sb3.algorithm import LAST
-from rlk_baselines.sb3.common.off_policy_algorithm import REPLAY_DEFAULTS, OffPolicyAlgorithm
+from rlk_baselines.sb3.common.off_policy_algorithm import OF_CONTROL, OffPolicyAlgorithm
 from rlk_baselines.sb3.policy_view import DeterministicView
 from rlk_baselines.sb3.td3.policies import TD3Policy
-
-_DEFAULTS: Mapping[str, Any] = {
-    "learning_rate": 0.001,
-    **REPLAY_DEFAULTS,
-    **LAST,
-}
 
 
 class DDPG(OffPolicyAlgorithm):
@@ -30,8 +25,11 @@ class DDPG(OffPolicyAlgorithm):
         **OffPolicyAlgorithm.policy_aliases,
         "MlpPolicy": TD3Policy,
     }
-    names = tuple(_DEFAULTS)
-    usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
+    arguments = (
+        Argument("learning_rate", 0.001, change=Rate(("critic", "actor"))),
+        *OF_CONTROL,
+        *LAST,
+    )
     layers = (400, 300)
     layers_of_images = (256, 256)
     shares_extractor = False

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from rlk_baselines.arguments import Argument, Needed, Rate
 from rlk_baselines.sb3.algorithm import LAST
-from rlk_baselines.sb3.common.off_policy_algorithm import REPLAY_DEFAULTS, OffPolicyAlgorithm
+from rlk_baselines.sb3.common.off_policy_algorithm import OF_CONTROL, OffPolicyAlgorithm
 from rlk_baselines.sb3.policy_view import DeterministicView
 from rlk_baselines.sb3.td3.policies import TD3Policy
-
-_DEFAULTS: Mapping[str, Any] = {
-    "learning_rate": 0.001,
-    **REPLAY_DEFAULTS,
-    "policy_delay": 2,
-    "target_policy_noise": 0.2,
-    "target_noise_clip": 0.5,
-    **LAST,
-}
 
 
 class TD3(OffPolicyAlgorithm):
@@ -32,8 +23,14 @@ class TD3(OffPolicyAlgorithm):
         **OffPolicyAlgorithm.policy_aliases,
         "MlpPolicy": TD3Policy,
     }
-    names = tuple(_DEFAULTS)
-    usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
+    arguments = (
+        Argument("learning_rate", 0.001, change=Rate(("critic", "actor"))),
+        *OF_CONTROL,
+        Argument("policy_delay", 2),
+        Argument("target_policy_noise", 0.2),
+        Argument("target_noise_clip", 0.5, needs=Needed("target_policy_noise", "… above 0")),
+        *LAST,
+    )
     layers = (400, 300)
     layers_of_images = (256, 256)
     shares_extractor = False
