@@ -21,8 +21,7 @@ from rlk_baselines.arguments import (
 from rlk_baselines.common import own_noise
 from rlk_baselines.common.misc_util import set_global_seeds
 from rlk_baselines.common.vec_env import VecEnv
-from rlk_baselines.environments.as_vec_env import as_vec_env
-from rlk_baselines.environments.held import Held, held
+from rlk_baselines.environments.as_vec_env import as_vec_env, env_id
 from rlk_baselines.environments.training_vector import training_vector
 from rlk_baselines.environments.unvectorized import Unvectorized
 from rlk_baselines.learning import Watcher
@@ -69,7 +68,7 @@ class Constructed(metaclass=Documented):
         self._before_change: dict[str, Any] = {}  # old values of changed attributes, until used
         given["policy_kwargs"] = dict(given["policy_kwargs"] or {})
         self._given, self._env = given, env
-        self._held: Held | None = None
+        self._env_id: str | None = None
         self._watcher = Watcher()
         self._unvectorized: Unvectorized | None = None
 
@@ -185,7 +184,7 @@ class Constructed(metaclass=Documented):
     def about(self) -> dict[str, Any]:
         """The data that a file holds in addition to rlk's checkpoint, as JSON values and arrays."""
         model: Any = self
-        return model_files.about(model, held(self._env, self._held))
+        return model_files.about(model)
 
     @classmethod
     def of_file(cls, about: Mapping[str, Any]) -> Self:
@@ -221,7 +220,7 @@ class Constructed(metaclass=Documented):
     def _training_env(self) -> Any:
         """The vector environment that rlk steps."""
         assert self._env is not None
-        self._held = held(self._env, self._held)  # now, because programs close it before they save
+        self._env_id = env_id(self._env)  # now, because programs close it before they save
         self._agent_env = training_vector(self._env, is_seeded=self.seed is not None)
         return self._agent_env
 

@@ -25,7 +25,6 @@ from rlk.settings import was_callable
 from rlk_baselines import added_attributes
 from rlk_baselines.custom_objects import SPACES, refuse_other_sizes, spaces_apart, with_use
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
-from rlk_baselines.environments.held import Held
 from rlk_baselines.environments.spaces import (
     space_of,
     space_state,
@@ -51,7 +50,7 @@ KEY = "baselines"
 #: What a file holds under KEY, from `about` and `save`.
 _ABOUT = (
     *("class", "policy", "policy_kwargs", "seed", "arguments", "attributes"),
-    *("observation_space", "action_space", "env_id", "beyond_id"),
+    *("observation_space", "action_space", "env_id"),
 )
 #: The key by which a file notes that the noise was an object of a custom class.
 _OWN_NOISE = "own_noise"
@@ -103,7 +102,7 @@ def write_to_open(file: IO[bytes], state: State, serializer: Serializer) -> None
             shutil.copyfileobj(written, file)
 
 
-def about(model: BaseRLModel, environments: Held) -> State:
+def about(model: BaseRLModel) -> State:
     """The data of a model that a file holds beside rlk's checkpoint, as JSON values and arrays."""
     policy = model._given["policy"]
     name = getattr(policy, "__name__", type(policy).__name__)
@@ -116,8 +115,7 @@ def about(model: BaseRLModel, environments: Held) -> State:
         "arguments": {name: getattr(model, name) for name in _held_names(model)},
         "observation_space": space_state(model.observation_space),
         "action_space": space_state(model.action_space),
-        "env_id": environments.env_id,
-        "beyond_id": list(environments.beyond_id),
+        "env_id": model._env_id,
         **({_OWN_NOISE: True} if had_noise else {}),
     }
 
@@ -175,8 +173,7 @@ class Saved:
         spaces = (space_of(self.about[f"{name}_space"]) for name in ("observation", "action"))
         observation, action = spaces
         n_envs = int(part_of(self.state, "manifest")["plan"]["run"]["n_envs"])
-        env_id, beyond_id = self.about["env_id"], self.about["beyond_id"]
-        return AwaitedVecEnv(n_envs, observation, action, env_id, tuple(beyond_id))
+        return AwaitedVecEnv(n_envs, observation, action, self.about["env_id"])
 
 
 # ---- reading -------------------------------------------------------------------------------------

@@ -267,7 +267,7 @@ class BaseRLModel(Constructed):
             self._env = new
             if agent is None:
                 return
-            old_wrapped = self._agent_env
+            before = old, self._agent_env, self._env_id
             try:
                 if old is None or self._can_keep_agent(old):
                     agent.set_env(self._training_env())
@@ -282,7 +282,7 @@ class BaseRLModel(Constructed):
                     state = checkpoint.model_state(agent.run)
                     self._use(rebuilt(self, state, {}))
             except BaseException:
-                self._env, self._agent_env = old, old_wrapped
+                self._env, self._agent_env, self._env_id = before
                 raise
             metrics = self.agent.run.metrics
             metrics.recent_episodes.clear()

@@ -14,7 +14,6 @@ from rlk.spaces import describe
 from rlk_baselines.arguments import Argument, bound, documented, signature
 from rlk_baselines.common.vec_env import DummyVecEnv, VecEnv
 from rlk_baselines.deepq.dueling import with_dueling
-from rlk_baselines.environments.held import Held
 from rlk_baselines.environments.ids import make_by_id
 from rlk_baselines.environments.one import OneOfVector, vector_of_one
 from rlk_baselines.her.awaited_goals import AwaitedGoals
@@ -216,9 +215,9 @@ class HER(OffPolicyRLModel):
         own = saved.about["own"]
         saved.given.update({k: v for k, v in own.items() if k not in saved.changes})
         self._set_initial(saved.given, vector)
-        if self._is_awaited():  # a file that is written from it names the same environment
-            self._held = Held(vector, saved.about["env_id"], tuple(saved.about["beyond_id"]))
         self._use(saved.agent(self))
+        if self._is_awaited():  # a file that is written from it names the same environment
+            self._env_id = saved.about["env_id"]
         self._seed_globally()
 
 
