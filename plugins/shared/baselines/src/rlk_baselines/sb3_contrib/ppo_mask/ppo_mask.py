@@ -10,9 +10,12 @@ import torch
 from torch import Tensor
 
 from rlk import spaces
+from rlk.agent import Agent
+from rlk.errors import PlanError
 from rlk.records import Array
 from rlk_action_masking.masks import (
     KEY,
+    TITLE,
     as_booleans,
     observation_with_mask,
     options,
@@ -107,6 +110,17 @@ class MaskablePPO(PPO):
 
     def _plugins(self) -> list[Any]:
         return [*super()._plugins(), "action-masking"]
+
+    def _new_agent(self) -> Agent:
+        try:
+            return super()._new_agent()
+        except PlanError as error:
+            if TITLE not in str(error):
+                raise
+            raise PlanError(
+                f"{error} MaskablePPO always has these plugins, which put the masks of "
+                "action_masks() into observations: without masks use PPO."
+            ) from error
 
     @property
     def observation_space(self) -> Any:
