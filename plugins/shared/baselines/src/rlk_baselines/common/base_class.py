@@ -18,7 +18,7 @@ from rlk.protocols import State
 from rlk.records import Array
 from rlk.running import checkpoint
 from rlk_baselines import model_files
-from rlk_baselines.accumulated_variables import AccumulatedVariables
+from rlk_baselines.callback_variables import AccumulatedVariables
 from rlk_baselines.changing import rebuilt
 from rlk_baselines.common.callbacks import BaseCallback, as_callback
 from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize, unwrap_vec_normalize

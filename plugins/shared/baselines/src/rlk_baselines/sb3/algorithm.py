@@ -15,7 +15,6 @@ import torch
 
 from rlk.agent import Agent
 from rlk_baselines import model_files
-from rlk_baselines.accumulated_variables import AccumulatedVariables
 from rlk_baselines.arguments import (
     POLICY_KWARGS,
     SEED,
@@ -27,6 +26,8 @@ from rlk_baselines.arguments import (
     Needed,
     bound,
 )
+from rlk_baselines.callback_variables import AccumulatedVariables
+from rlk_baselines.callback_variables.sb3_loops import LoopVariables
 from rlk_baselines.common.base_class import Callback
 from rlk_baselines.common.callbacks import as_callback
 from rlk_baselines.common.schedules import get_schedule_fn
@@ -36,7 +37,6 @@ from rlk_baselines.policies import by_name
 from rlk_baselines.policies.registered import class_of, get_policy_from_name
 from rlk_baselines.refusals import Refused, refused
 from rlk_baselines.sb3 import latest_episodes
-from rlk_baselines.sb3.callback_variables import LoopVariables
 from rlk_baselines.sb3.common.callbacks import ProgressBarCallback
 from rlk_baselines.sb3.common.logger import Logger
 from rlk_baselines.sb3.common.utils import is_seeded
