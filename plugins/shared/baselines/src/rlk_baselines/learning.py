@@ -11,6 +11,7 @@ import dataclasses
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -25,7 +26,7 @@ from rlk_baselines.callback_variables.collection import Collection
 from rlk_baselines.callback_variables.episodes import Episodes
 from rlk_baselines.callback_variables.segment import Segment
 from rlk_baselines.common.callback_interface import stops
-from rlk_baselines.refusals import refused
+from rlk_baselines.refusals import Refused, refused
 from rlk_baselines.rows import LossCurves, Rows
 from rlk_baselines.tensorboard import ScalarWriter, folder_of_run
 
@@ -48,11 +49,24 @@ class Call:
 
     total_timesteps: int
     callback: BaseCallback | None
-    log_interval: int | None
-    tb_log_name: str
+    log_interval: int | None = attrs.field()
+    tb_log_name: str = attrs.field()
     reset_num_timesteps: bool
     writer: ScalarWriter | None = None
     losses: LossCurves | None = None  #: writes losses for TensorBoard, independently of rows
+
+    @log_interval.validator
+    def _check_interval(self, _: Any, value: Any) -> None:
+        is_whole = value is None or isinstance(value, Integral)
+        if not is_whole or (value or 0) < 0:
+            raise Refused(
+                f"log_interval must be a whole number of at least 1, or 0 for never, got {value!r}."
+            )
+
+    @tb_log_name.validator
+    def _check_name(self, _: Any, value: Any) -> None:
+        if not isinstance(value, str):
+            raise Refused(f"tb_log_name must be the name of a folder, got {value!r}.")
 
     def variables(self, model: BaseRLModel) -> dict[str, Any]:
         """The variables of `learn` that callbacks find in `locals` from the start."""

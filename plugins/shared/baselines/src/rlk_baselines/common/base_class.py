@@ -6,7 +6,6 @@ import math
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Integral
 from typing import IO, Any, Literal, NamedTuple, NoReturn, Self, SupportsIndex
 
 import numpy as np
@@ -99,23 +98,10 @@ class BaseRLModel(Constructed):
         if self._is_learning:
             raise Refused("learn is running already, in the call that this one was made within.")
         self._refuse_no_env()
-        log_interval = self.rows if log_interval == "auto" else log_interval
-        tb_log_name = documented_class(self).__name__ if tb_log_name is None else tb_log_name
-        if not isinstance(tb_log_name, str) and self.tensorboard_log is not None:
-            raise Refused(f"tb_log_name must be the name of a folder, got {tb_log_name!r}.")
-        is_whole = log_interval is None or isinstance(log_interval, Integral)
-        if not is_whole or (log_interval or 0) < 0:
-            raise Refused(
-                f"log_interval must be a whole number of at least 1, or 0 for never, got "
-                f"{log_interval!r}."
-            )
-        call = Call(
-            whole_timesteps(total_timesteps),
-            as_callback(callback),
-            log_interval,
-            tb_log_name,
-            reset_num_timesteps,
-        )
+        interval = self.rows if log_interval == "auto" else log_interval
+        name = documented_class(self).__name__ if tb_log_name is None else tb_log_name
+        steps, function = whole_timesteps(total_timesteps), as_callback(callback)
+        call = Call(steps, function, interval, name, reset_num_timesteps)
         self.join_ranks()
         with self._learning(), own_exceptions():
             self._watcher.learn(self, call)
