@@ -17,7 +17,7 @@ _NOT_CONSTRUCTED = "models are constructed from the classes below it alone"
 _STANDS_FOR = "stands for a part of rlk, and is not called"
 _ALWAYS_FLOAT64 = "samples are float64, and there is an rng for calls"
 
-#: Name -> why its parameters differ; rlk-baselines' README says what differs. Policy classes are
+#: Name -> why its parameters differ; docs/stable-baselines.md says what differs. Policy classes are
 #: not among them: they only describe networks, and nobody calls them but rlk.
 INTENDED = {
     "AtariWrapper": "the constructor has the same; __new__ hands on whatever it is given",

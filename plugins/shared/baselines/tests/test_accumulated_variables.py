@@ -14,10 +14,10 @@ from gymnasium import spaces
 from rlk.records import Step
 from rlk.running.clock import Clock
 from rlk_baselines import DQN, PPO1, PPO2
-from rlk_baselines.collection_variables import Collection
+from rlk_baselines.callback_variables.collection import Collection
+from rlk_baselines.callback_variables.episodes import Episodes
+from rlk_baselines.callback_variables.segment import Segment
 from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize
-from rlk_baselines.episode_variables import Episodes
-from rlk_baselines.segment_variables import Segment
 
 RUN: Any = SimpleNamespace(
     n_envs=1,

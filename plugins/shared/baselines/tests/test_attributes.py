@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rlk_baselines
-from rlk_baselines import DQN, GAIL, HER, PPO2, SAC, TD3, sb3
+from rlk_baselines import DDPG, DQN, GAIL, HER, PPO2, SAC, TD3, sb3
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
 from rlk_baselines.common.callbacks import BaseCallback
 from rlk_baselines.common.noise import NormalActionNoise
@@ -131,6 +131,9 @@ def test_what_does_not_fit_is_refused_and_stays_as_it_was() -> None:
     model.learn(32)
     with pytest.raises(ValueError, match=r"PPO2.policy_kwargs cannot be set any more"):
         model.policy_kwargs = {"net_arch": [8]}
+    ddpg = DDPG("MlpPolicy", "Pendulum-v1", nb_rollout_steps=10)
+    with pytest.raises(ValueError, match=r"DDPG.normalize_observations cannot be set any more"):
+        ddpg.normalize_observations = True
 
 
 def test_a_value_between_two_uses_of_the_agent_is_not_gone_back_to() -> None:

@@ -18,7 +18,7 @@ from rlk_baselines.gail import ExpertDataset
 from rlk_baselines.models import ActorCriticRLModel
 from rlk_testing.environments import Walk
 
-#: The names in the documentation's tables, except those that the README lists as missing.
+#: The names in the documentation's tables, except those missing by docs/stable-baselines.md.
 OF_ALL = "self total_timesteps callback log_interval tb_log_name reset_num_timesteps writer"
 OF_VECTORS = (
     "new_tb_log mb_obs mb_rewards mb_actions mb_dones mb_states ep_infos actions states "

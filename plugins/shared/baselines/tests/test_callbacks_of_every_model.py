@@ -11,7 +11,7 @@ import pytest
 from gymnasium import spaces
 
 import rlk_baselines
-from rlk_baselines import HER, logger
+from rlk_baselines import A2C, HER, logger
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
 from rlk_baselines.common.callbacks import (
     BaseCallback,
@@ -210,3 +210,19 @@ def test_runs_have_folders_by_their_names(name: str, made: Any, tmp_path: Path) 
     assert sorted(one.name for one in tmp_path.iterdir()) == [f"{name}_1", "second_1"]
     files = list((tmp_path / "second_1").iterdir())
     assert files and all("tfevents" in one.name for one in files)
+
+
+@EVERY_MODEL
+def test_the_defaults_of_learn_are_the_documented_ones(name: str, made: Any) -> None:
+    found: dict[str, Any] = {}
+    made(name).learn(4, lambda variables, _: found.update(variables))
+    rows = {"PPO2": 1, "SAC": 4, "TD3": 4}.get(name, 100)
+    assert (found["log_interval"], found["tb_log_name"]) == (rows, name)
+
+
+def test_a_derived_class_logs_to_the_folder_of_its_model(tmp_path: Path) -> None:
+    class Mine(A2C):
+        pass
+
+    Mine("MlpPolicy", "CartPole-v1", tensorboard_log=str(tmp_path)).learn(10)
+    assert [one.name for one in tmp_path.iterdir()] == ["A2C_1"]

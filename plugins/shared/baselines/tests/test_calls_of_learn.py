@@ -62,7 +62,7 @@ def test_the_target_of_short_calls_moves_as_in_a_long_one() -> None:
     assert moved == [False, True, False, True, True]
 
 
-@pytest.mark.parametrize("interval", ["auto", 0.5, -1])
+@pytest.mark.parametrize("interval", ["often", 0.5, -1])
 def test_an_interval_of_rows_that_is_no_whole_number_is_refused(interval: Any) -> None:
     model = A2C("MlpPolicy", "CartPole-v1").learn(5)
     with pytest.raises(ValueError, match=f"log_interval must be a whole number .*{interval}"):

@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.wrappers import ClipReward
 
 from rlk_baselines import A2C, DDPG, DQN, TRPO, gym
 from rlk_baselines.bench import Monitor
@@ -14,7 +15,6 @@ from rlk_baselines.common.callbacks import BaseCallback
 from rlk_baselines.common.evaluation import evaluate_policy
 from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
-from rlk_baselines.environments.held import held
 from rlk_baselines.environments.one import vector_of_one
 
 SMALL = {"learning_starts": 4, "buffer_size": 50, "batch_size": 4}
@@ -116,11 +116,13 @@ def test_environments_that_are_made_later_have_the_seed_that_was_set_before() ->
 
 
 def test_what_a_file_holds_is_of_the_vector_that_a_model_has_now() -> None:
-    ids = ("CartPole-v1", "Acrobot-v1")
-    one, other = (DummyVecEnv([lambda name=name: gymnasium.make(name)]) for name in ids)
-    first = held(one, None)
-    assert first.env_id == "CartPole-v1" and held(one, first) is first
-    assert held(other, first).env_id == "Acrobot-v1"
+    model = A2C("MlpPolicy", ClipReward(gymnasium.make("CartPole-v1"), 0, 0.5))
+    assert model.about()["env_id"] is None
+    model.set_env("CartPole-v1")
+    assert model.about()["env_id"] == "CartPole-v1"
+    with pytest.raises(ValueError, match="space"):
+        model.set_env("Acrobot-v1")
+    assert model.about()["env_id"] == "CartPole-v1"
 
 
 def test_an_action_of_several_numbers_reaches_the_environment_that_is_given_out(counting) -> None:

@@ -192,7 +192,7 @@ class Halved(gym.RewardWrapper):
 
 
 def more_than_an_id() -> dict[str, Any]:
-    """Environments that an id cannot make again, by the name in the error message."""
+    """Environments that an id cannot make again, by what they have beyond it."""
 
     def stacked() -> Any:
         return VecFrameStack(make_vec_env("CartPole-v1", 2), 2)
@@ -221,7 +221,7 @@ def test_a_model_does_not_learn_in_less_than_it_was_trained_in(
         model = cls.load(tmp_path / "model")
         model.predict(np.zeros(model.observation_space.shape, np.float32))
     assert model.get_env() is None
-    with pytest.raises(ValueError, match=f"trained in one with {name}. Pass one"):
+    with pytest.raises(ValueError, match=r"loaded without one, .*\. Pass one"):
         model.learn(10)
     model.set_env(env)
     assert model.learn(10).num_timesteps >= 10
@@ -231,7 +231,7 @@ def test_what_is_around_the_environments_of_workers_is_known(tmp_path: Path) -> 
     env = SubprocVecEnv([lambda: TransformReward(gymnasium.make("CartPole-v1"), np.negative)])
     A2C("MlpPolicy", env).save(tmp_path / "model")
     env.close()
-    assert A2C.load(tmp_path / "model")._env.beyond_id == ("TransformReward",)
+    assert A2C.load(tmp_path / "model").get_env() is None
 
 
 @pytest.mark.parametrize(

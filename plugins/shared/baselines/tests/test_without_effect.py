@@ -11,8 +11,7 @@ import rlk_baselines
 from rlk.registry.kernel import default_kernel
 from rlk_baselines import sb3
 from rlk_baselines.common.noise import AdaptiveParamNoiseSpec
-from rlk_baselines.sb3_contrib import MaskablePPO, RecurrentPPO
-from rlk_baselines.without_effect import OF_ALL, OF_ONE, needed_by
+from rlk_baselines.sb3_contrib import TRPO, MaskablePPO, RecurrentPPO
 
 #: Argument -> a value that is not the default.
 OTHER: dict[str, Any] = {
@@ -56,11 +55,15 @@ SMALL: dict[str, Any] = {"nb_rollout_steps": 20}
 SB2 = [getattr(rlk_baselines, name) for name in rlk_baselines.__all__ if name.isupper()]
 SB2.remove(rlk_baselines.HER)  # whose arguments are those of the class that learns
 SB3 = [sb3.A2C, sb3.DDPG, sb3.DQN, sb3.PPO, sb3.SAC, sb3.TD3]
+
+
+def needs(kind: Any) -> dict[str, str]:
+    """The arguments of a class that need another one -> that one."""
+    return {one.name: one.needs.switch for one in kind.arguments if one.needs is not None}
+
+
 CASES = [
-    (kind, name)
-    for kind in (*SB2, *SB3, MaskablePPO, RecurrentPPO)
-    for name, needed in needed_by(kind.algo).items()
-    if {name, needed.switch} <= {*kind.names}
+    (kind, name) for kind in (*SB2, *SB3, MaskablePPO, RecurrentPPO, TRPO) for name in needs(kind)
 ]
 
 
@@ -91,7 +94,7 @@ def test_it_is_skipped_with_a_warning_unless_what_it_needs_is_there(
     kind: Any, name: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    switch = needed_by(kind.algo)[name].switch
+    switch = needs(kind)[name]
     off, on = SWITCHES[switch]
     _, told = made(kind, **{name: OTHER[name], switch: off})
     assert [text.partition("=")[0] for text in told] == [name]
@@ -101,7 +104,7 @@ def test_it_is_skipped_with_a_warning_unless_what_it_needs_is_there(
     assert made(kind, **{switch: off})[1] == []
 
 
-def test_every_setting_that_a_switch_puts_in_is_in_the_table() -> None:
+def test_every_setting_that_a_switch_puts_in_needs_the_switch() -> None:
     """These are the settings of plugins that are only in a run because of another argument."""
     for kind in (*SB2, *SB3):
         component = default_kernel().registries.algorithms.get(kind.algo).component()
@@ -109,13 +112,7 @@ def test_every_setting_that_a_switch_puts_in_is_in_the_table() -> None:
         for own, to in component.forwarded():
             targets = {one.partition(".")[0] for key, one in component.forwarded() if key == own}
             if own in kind.names and own not in component.activates and targets <= switched:
-                assert own in needed_by(kind.algo), (kind, own, to)
-
-
-def test_every_row_of_the_table_is_an_argument_of_a_class() -> None:
-    used = {(kind.algo, name) for kind, name in CASES}
-    rows = {(algo, name) for algo, table in OF_ONE.items() for name in table}
-    assert rows <= used and {*OF_ALL} <= {name for _, name in CASES}
+                assert own in needs(kind), (kind, own, to)
 
 
 @pytest.mark.parametrize("kind", [rlk_baselines.TD3, sb3.TD3], ids=title)

@@ -1,17 +1,17 @@
-"""The signatures of the model classes: names and defaults as Stable Baselines documents them.
+"""The arguments of the model classes: names and defaults as Stable Baselines documents them.
 
-A class lists the names of its parameters in order. The defaults of hyperparameters are read from
-the algorithm's config, which follows the same documentation.
+A class lists its arguments in order, each with everything that happens to it. Unless the list says
+otherwise, the default is that of the algorithm's config, which follows the same documentation.
 """
 
 from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Integral
 from types import NoneType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import attrs
 
@@ -21,68 +21,137 @@ from rlk.registry.kernel import default_kernel
 from rlk.settings import default_of
 from rlk_baselines.refusals import Refused
 
-#: Parameters of every model that are not hyperparameters, with their defaults.
-OF_ALL: Mapping[str, Any] = {
-    "verbose": 0,
-    "tensorboard_log": None,
-    "_init_setup_model": True,
-    "policy_kwargs": None,
-    "full_tensorboard_log": False,
-    "seed": None,
-    "n_cpu_tf_sess": None,
-}
+#: The default of an argument whose default is that of the algorithm's config.
+OF_CONFIG: Any = inspect.Parameter.empty
+WHOLE = ((Integral,), "a whole number")
+DICT = ((Mapping, NoneType), "a dict or None")
 
-_DICT = ((Mapping, NoneType), "a dict or None")
-#: Arguments that rlk does not check, as the models use them by themselves: the types that each may
-#: have, and what messages call them.
-_TYPES: Mapping[str, tuple[tuple[type, ...], str]] = {
-    "policy_kwargs": _DICT,
-    "replay_buffer_kwargs": _DICT,
-    "tensorboard_log": ((str, os.PathLike, NoneType), "a folder or None"),
-    "seed": ((Integral, NoneType), "a whole number or None"),
-    "verbose": ((Integral,), "a whole number"),
-    "stats_window_size": ((Integral,), "a whole number"),
-}
+
+@attrs.frozen
+class Needed:
+    """The condition for an argument to have an effect."""
+
+    switch: str  #: the name of another argument
+    says: str  #: the value that it needs, for the warning
+    is_on: Callable[[Any], bool] = bool  #: whether a value of `switch` meets the condition
+
+
+@attrs.frozen
+class Rate:
+    """The `change` of a learning rate: the run replaces its schedule."""
+
+    groups: tuple[str, ...]  #: the parameter groups that learn with it
+
+
+@attrs.frozen
+class Scheduled:
+    """The `change` of another scheduled number: the run replaces its schedule."""
+
+    schedule: str  #: the name of the schedule in a run
+
+
+@attrs.frozen
+class Argument:
+    """An argument of a model's constructor, which is also an attribute of the model."""
+
+    name: str
+    default: Any = OF_CONFIG
+    #: The key of rlk's setting; None if there is none: the model or a plugin of its uses it.
+    rlk: str | None = attrs.field(
+        default=attrs.Factory(lambda self: self.name, takes_self=True), kw_only=True
+    )
+    #: Makes rlk's value from the argument's.
+    convert: Callable[[Any], Any] | None = attrs.field(default=None, kw_only=True)
+    #: The types that it may have, and what messages call them; None if rlk checks it.
+    type: tuple[tuple[type, ...], str] | None = attrs.field(default=None, kw_only=True)
+    #: Whether files hold it beside the plan, which does not have it by this name. It is a whole
+    #: number, a flag or None: no path, so that no file decides where something is written.
+    is_held: bool = attrs.field(default=False, kw_only=True)
+    #: What setting the attribute does: the model is rebuilt, but not while it learns; the model
+    #: reads it at every use; it is refused, because the networks are made; or the algorithm, which
+    #: reads it from its config at every use, or the run's schedule is given the new value at once.
+    change: Literal["rebuild", "read", "refuse", "at once"] | Rate | Scheduled = attrs.field(
+        default="rebuild", kw_only=True
+    )
+    needs: Needed | None = attrs.field(default=None, kw_only=True)
+    #: If the default is the only supported value: what to use instead of others.
+    only: str = attrs.field(default="", kw_only=True)
+    #: If it is deprecated: the name of the argument that replaces it.
+    deprecated_for: str = attrs.field(default="", kw_only=True)
+
+    def setting(self, value: Any) -> tuple[str, Any]:
+        """The key and the value of rlk's setting for a value of the argument."""
+        return self.rlk or self.name, value if self.convert is None else self.convert(value)
+
+
+VERBOSE = Argument("verbose", 0, rlk=None, type=WHOLE, is_held=True, change="read")
+TENSORBOARD_LOG = Argument(
+    "tensorboard_log",
+    None,
+    rlk=None,
+    type=((str, os.PathLike, NoneType), "a folder or None"),
+    change="read",
+)
+SET_UP = Argument("_init_setup_model", True, rlk=None, change="read")
+POLICY_KWARGS = Argument("policy_kwargs", None, rlk=None, type=DICT, change="refuse")
+FULL_LOG = Argument(
+    "full_tensorboard_log",
+    False,
+    rlk=None,
+    change="read",
+    needs=Needed("tensorboard_log", "…"),
+)
+SEED = Argument("seed", None, type=((Integral, NoneType), "a whole number or None"))
+THREADS = Argument("n_cpu_tf_sess", None, rlk="n_threads", is_held=True)
+#: The last arguments of most models of Stable Baselines 2.10.
+LAST = (VERBOSE, TENSORBOARD_LOG, SET_UP, POLICY_KWARGS, FULL_LOG, SEED, THREADS)
+LAST_OF_ONE_THREAD = (*LAST[:-1], attrs.evolve(THREADS, default=1))
 
 
 class Documented(type):
     """Lets `inspect.signature` show the documented signature of a model class."""
 
-    names: ClassVar[tuple[str, ...]]
     algo: ClassVar[str]
-    usual: ClassVar[Mapping[str, Any]]
+    arguments: ClassVar[tuple[Argument, ...]]
 
     @property
     def __signature__(cls) -> inspect.Signature:
         return signature(cls)
 
+    @property
+    def names(cls) -> tuple[str, ...]:
+        """The names of the arguments after policy and env, in order."""
+        return tuple(one.name for one in cls.arguments)
 
-def config_of(algo: str) -> Any:
-    """The config class of an algorithm."""
-    return default_kernel().registries.algorithms.get(algo).component().config
+
+def documented(model: Any) -> dict[str, Argument]:
+    """The arguments of a model class after policy and env, by name, with all defaults."""
+    algorithms = default_kernel().registries.algorithms
+    fields: Mapping[str, Any] = {}
+    if model.algo in algorithms:
+        config: Any = algorithms.get(model.algo).component().config
+        fields = attrs.fields_dict(config)
+    found = {}
+    for one in model.arguments:
+        default = default_of(fields[one.name]) if one.default is OF_CONFIG else one.default
+        found[one.name] = attrs.evolve(one, default=default)
+    return found
 
 
 def signature(model: Any) -> inspect.Signature:
     """The signature of a model class.
 
-    It is made from the class attributes `names` and `algo`; `usual` holds defaults that differ from
-    those of the config. A class without an algorithm (`HER`, the base classes) has the signature of
-    its constructor.
+    A class without an algorithm (`HER`, the base classes) has the signature of its constructor.
     """
     if model.algo not in default_kernel().registries.algorithms:
         _, *own = inspect.signature(model.__init__).parameters.values()
         return inspect.Signature(own)
-    fields = attrs.fields_dict(config_of(model.algo))
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = [inspect.Parameter(name, kind) for name in ("policy", "env")]
-    for name in model.names:
-        if name in model.usual:
-            default = model.usual[name]
-        elif name in OF_ALL:
-            default = OF_ALL[name]
-        else:
-            default = default_of(fields[name])
-        parameters.append(inspect.Parameter(name, kind, default=default))
+    parameters += [
+        inspect.Parameter(name, kind, default=one.default)
+        for name, one in documented(model).items()
+    ]
     return inspect.Signature(parameters)
 
 
@@ -101,11 +170,10 @@ def bound(model: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -
         unknown = [name for name in keywords if name not in found.parameters]
         raise TypeError(f"{model.__name__}: {error}{_meant(unknown, found)}") from None
     given.apply_defaults()
-    for name in _TYPES.keys() & given.arguments.keys():
-        types, called = _TYPES[name]
-        value = given.arguments[name]
-        if not isinstance(value, types):
-            raise Refused(f"{model.__name__}: {name} must be {called}, got {value!r:.80}.")
+    for one in model.arguments:
+        value = given.arguments[one.name]
+        if one.type is not None and not isinstance(value, one.type[0]):
+            raise Refused(f"{model.__name__}: {one.name} must be {one.type[1]}, got {value!r:.80}.")
     return dict(given.arguments)
 
 
@@ -114,12 +182,23 @@ def _meant(unknown: list[str], found: inspect.Signature) -> str:
     return f". Did you mean {either(near)}?" if near else ""
 
 
-def replaced(settings: dict[str, Any], old: str, new: str) -> None:
-    """Move the value of a deprecated parameter to its replacement, with a DeprecationWarning."""
-    value = settings.pop(old, None)
-    if value is not None:
-        warn_program(f"{old} is deprecated: use {new}", DeprecationWarning)
-        settings[new] = value
+def without_deprecated(
+    given: Mapping[str, Any], arguments: Mapping[str, Argument]
+) -> dict[str, Any]:
+    """The values of arguments, with those of deprecated ones moved to what replaces them.
+
+    A DeprecationWarning says so, unless the other one was given, too, which then wins.
+    """
+    found = dict(given)
+    for old in arguments.values():
+        new = arguments.get(old.deprecated_for)
+        if new is None or found[old.name] is None:
+            continue
+        if found[new.name] == new.default != found[old.name]:
+            warn_program(f"{old.name} is deprecated: use {new.name}", DeprecationWarning)
+            found[new.name] = found[old.name]
+        found[old.name] = None
+    return found
 
 
 def is_other(value: Any, default: Any) -> bool:

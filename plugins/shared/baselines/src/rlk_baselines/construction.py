@@ -9,43 +9,37 @@ from typing import Any, ClassVar, Self
 
 import rlk
 from rlk.agent import Agent
-from rlk_baselines import attribute_changes, changed_settings, model_files
-from rlk_baselines.arguments import Documented, bound, is_other, signature
+from rlk_baselines import changing, model_files
+from rlk_baselines.arguments import (
+    Argument,
+    Documented,
+    bound,
+    documented,
+    is_other,
+    without_deprecated,
+)
 from rlk_baselines.common import own_noise
 from rlk_baselines.common.misc_util import set_global_seeds
 from rlk_baselines.common.vec_env import VecEnv
-from rlk_baselines.environments.as_vec_env import as_vec_env
-from rlk_baselines.environments.held import Held, held
+from rlk_baselines.environments.as_vec_env import as_vec_env, env_id
 from rlk_baselines.environments.training_vector import training_vector
 from rlk_baselines.environments.unvectorized import Unvectorized
 from rlk_baselines.learning import Watcher
-from rlk_baselines.loaded_agent import LOST_NOISE, OWN_NOISE, agent_from
 from rlk_baselines.policies.chosen import held_kwargs, policy_settings
 from rlk_baselines.refusals import Refused, refused
-from rlk_baselines.without_effect import switched_by, with_effect
+from rlk_baselines.without_effect import with_effect
 from rlk_mpi.world import several_launched
-
-#: Arguments that are not settings of the algorithm.
-_ITS_OWN = (
-    "policy",
-    "verbose",
-    "tensorboard_log",
-    "full_tensorboard_log",
-    "_init_setup_model",
-    "policy_kwargs",
-)
-_RENAMED = {"seed": "seed", "n_cpu_tf_sess": "n_threads"}
 
 
 class Constructed(metaclass=Documented):
     """The part of a model that makes its agent, from constructor arguments or from a file."""
 
     algo: ClassVar[str] = ""  #: the name of the algorithm in rlk
-    names: ClassVar[tuple[str, ...]] = ()  #: its parameters after policy and env, in order
-    usual: ClassVar[Mapping[str, Any]] = {}  #: defaults that differ from those of rlk's config
+    arguments: ClassVar[tuple[Argument, ...]] = ()  #: those after policy and env, in order
     learns_from_vectors: ClassVar[bool] = True  #: whether `get_env` returns a vector
     acts_deterministically: ClassVar[bool] = False  #: the default of `predict`'s `deterministic`
     trains_over_mpi: ClassVar[bool] = False  #: whether all ranks under mpirun train one model
+    rows: ClassVar[int] = 100  #: the default of the `log_interval` of `learn`
     rows_every: ClassVar[int | None] = None  #: replaces the log_interval of `learn`, unless None
     #: Whether it is trained with the other ranks already. One rank alone may load a model and play
     #: it, so a loaded model joins the others when it learns.
@@ -68,13 +62,13 @@ class Constructed(metaclass=Documented):
 
     def _set_initial(self, given: dict[str, Any], env: VecEnv | None) -> None:
         """Set the initial attributes from the constructor's arguments, by name."""
-        given = dict(given)
+        given = without_deprecated(given, self._arguments())
         self._agent: Agent | None = None
         self._is_learning = False
         self._before_change: dict[str, Any] = {}  # old values of changed attributes, until used
         given["policy_kwargs"] = dict(given["policy_kwargs"] or {})
         self._given, self._env = given, env
-        self._held: Held | None = None
+        self._env_id: str | None = None
         self._watcher = Watcher()
         self._unvectorized: Unvectorized | None = None
 
@@ -118,23 +112,45 @@ class Constructed(metaclass=Documented):
 
     def _with_effect(self) -> dict[str, Any]:
         """The arguments, with defaults for those that have no effect beside the others."""
-        return with_effect(self._learner(), self._given, self.defaults())
+        return with_effect(self._given, self._arguments())
 
     def _changes(self, names: Iterable[str]) -> dict[str, Any]:
         """These arguments, and those whose effect depends on them, by rlk's names."""
-        given = self._with_effect()
-        concerned = {*names, *(switched_by(self._learner(), names) & self.defaults().keys())}
-        return self.renamed({name: given[name] for name in concerned})
+        given, changed = self._with_effect(), {*names}
+        known = self._arguments().values()
+        concerned = {one.name for one in known if one.needs and one.needs.switch in changed}
+        return self.renamed({name: given[name] for name in changed | concerned})
 
-    def _learner(self) -> str:
-        """The name in rlk of the algorithm that has these settings."""
-        return self.algo
+    def _arguments(self) -> dict[str, Argument]:
+        """The constructor's arguments after policy and env, by name."""
+        return documented(type(self))
+
+    def _argument(self, name: str) -> Argument:
+        """The argument of this name; a model from a file may have further settings of rlk."""
+        return self._arguments().get(name, Argument(name))
+
+    def defaults(self) -> dict[str, Any]:
+        """The defaults of the constructor's arguments after policy and env."""
+        return {name: one.default for name, one in self._arguments().items()}
 
     def renamed(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Constructor arguments by rlk's names, without those that only the model uses."""
-        own = (*_ITS_OWN, *(["action_noise"] if self._has_own_noise() else []))
+        """Constructor arguments by rlk's names, without those that only the model uses.
+
+        Raises:
+            Refused: for a value that is not supported.
+        """
+        own = {"policy", *(["action_noise"] if self._has_own_noise() else [])}
+        for name, one in self._arguments().items():
+            if one.only and given.get(name, one.default) != one.default:
+                raise Refused(f"{type(self).__name__}: {name} is {one.default!r} here. {one.only}")
+            if one.rlk is None:
+                own.add(name)
         settings = self.translated({k: v for k, v in given.items() if k not in own})
-        return {_RENAMED.get(key, key): value for key, value in settings.items()}
+        return dict(self._argument(key).setting(value) for key, value in settings.items())
+
+    def _by_plan(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """Settings by the keys of a plan, from those of `rlk.make`; they differ for a recipe."""
+        return settings
 
     def _policy_settings(self) -> dict[str, Any]:
         return policy_settings(self._given["policy"], self.policy_kwargs)
@@ -157,24 +173,18 @@ class Constructed(metaclass=Documented):
         return held_kwargs(kwargs)
 
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
-        """Settings by the names of rlk's config, from constructor arguments; to be overridden."""
+        """Constructor arguments, with settings of rlk for those that depend on each other."""
         return settings
 
-    def arguments_of(self, settings: dict[str, Any]) -> dict[str, Any]:
-        """Constructor arguments, from the settings of rlk's config in a file; the reverse."""
-        return settings
-
-    def defaults(self) -> dict[str, Any]:
-        """The defaults of the constructor's arguments after policy and env."""
-        parameters = list(signature(type(self)).parameters.values())[2:]
-        return {one.name: one.default for one in parameters}
+    def arguments_of(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Constructor arguments, from the settings of rlk's config in a file."""
+        names = {one.rlk: name for name, one in self._arguments().items()}
+        return {names.get(key, key): value for key, value in settings.items()}
 
     def about(self) -> dict[str, Any]:
         """The data that a file holds in addition to rlk's checkpoint, as JSON values and arrays."""
         model: Any = self
-        found = model_files.about(model, held(self._env, self._held))
-        had_noise = self._has_own_noise() or LOST_NOISE in self.agent.spec.lost
-        return {**found, OWN_NOISE: True} if had_noise else found
+        return model_files.about(model)
 
     @classmethod
     def of_file(cls, about: Mapping[str, Any]) -> Self:
@@ -186,8 +196,8 @@ class Constructed(metaclass=Documented):
         vector = saved.awaited() if env is None else as_vec_env(env)
         model_files.refuse_other_spaces(type(self).__name__, saved, vector)
         self._set_initial(saved.given, vector)
-        settings = {"n_envs": vector.num_envs, **self._changes(saved.changes)}
-        self._use(agent_from(saved, self, settings))
+        model: Any = self
+        self._use(saved.agent(model))
         self._seed_globally()
 
     def join_ranks(self) -> None:
@@ -196,7 +206,7 @@ class Constructed(metaclass=Documented):
             return
         self._is_joined = True
         if self._has_other_ranks():
-            attribute_changes.rebuild(self)
+            changing.rebuild(self)
             self._seed_globally()
 
     def _has_other_ranks(self) -> bool:
@@ -210,7 +220,7 @@ class Constructed(metaclass=Documented):
     def _training_env(self) -> Any:
         """The vector environment that rlk steps."""
         assert self._env is not None
-        self._held = held(self._env, self._held)  # now, because programs close it before they save
+        self._env_id = env_id(self._env)  # now, because programs close it before they save
         self._agent_env = training_vector(self._env, is_seeded=self.seed is not None)
         return self._agent_env
 
@@ -230,7 +240,7 @@ class Constructed(metaclass=Documented):
         if self._agent is None:
             raise Refused("this model was not set up yet: call setup_model().")
         if not self._is_learning:
-            attribute_changes.use_changes(self)
+            changing.use_changes(self)
         return self._agent
 
     # ---- attributes ------------------------------------------------------------------------------
@@ -244,7 +254,7 @@ class Constructed(metaclass=Documented):
         given = vars(self).get("_given", {})
         if name not in given:
             object.__setattr__(self, name, value)
-        elif self._agent is None or name in changed_settings.READ_BY_MODEL:
+        elif self._agent is None or self._argument(name).change == "read":
             given[name] = value
         elif is_other(value, given[name]):
             self._change(name, value)
@@ -252,7 +262,7 @@ class Constructed(metaclass=Documented):
     @contextlib.contextmanager
     def _learning(self) -> Iterator[None]:
         """During `learn`, changed attributes do not replace the agent."""
-        attribute_changes.use_changes(self)
+        changing.use_changes(self)
         self._is_learning = True
         try:
             yield
@@ -261,7 +271,7 @@ class Constructed(metaclass=Documented):
 
     def _change(self, name: str, value: Any) -> None:
         """Change a constructor argument from now on; to be overridden."""
-        attribute_changes.change(self, name, value)
+        changing.change(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
         """A hyperparameter, by its name in the constructor."""

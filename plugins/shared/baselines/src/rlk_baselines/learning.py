@@ -11,6 +11,7 @@ import dataclasses
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -20,14 +21,17 @@ from rlk.errors import NotFinite
 from rlk.finite import finite
 from rlk.planning.run_settings import checked_timesteps
 from rlk.records import Step
-from rlk_baselines.accumulated_variables import AccumulatedVariables, accumulated_for
-from rlk_baselines.callback_variables import constants, shared
+from rlk_baselines.callback_variables import AccumulatedVariables, constants, is_gail, shared
+from rlk_baselines.callback_variables.collection import Collection
+from rlk_baselines.callback_variables.episodes import Episodes
+from rlk_baselines.callback_variables.segment import Segment
 from rlk_baselines.common.callback_interface import stops
-from rlk_baselines.refusals import refused
+from rlk_baselines.refusals import Refused, refused
 from rlk_baselines.rows import LossCurves, Rows
 from rlk_baselines.tensorboard import ScalarWriter, folder_of_run
 
 if TYPE_CHECKING:
+    from rlk.running.clock import Clock
     from rlk.running.run import Run
     from rlk_baselines.common.base_class import BaseRLModel
     from rlk_baselines.common.callbacks import BaseCallback
@@ -45,11 +49,24 @@ class Call:
 
     total_timesteps: int
     callback: BaseCallback | None
-    log_interval: int
-    tb_log_name: str
+    log_interval: int | None = attrs.field()
+    tb_log_name: str = attrs.field()
     reset_num_timesteps: bool
     writer: ScalarWriter | None = None
     losses: LossCurves | None = None  #: writes losses for TensorBoard, independently of rows
+
+    @log_interval.validator
+    def _check_interval(self, _: Any, value: Any) -> None:
+        is_whole = value is None or isinstance(value, Integral)
+        if not is_whole or (value or 0) < 0:
+            raise Refused(
+                f"log_interval must be a whole number of at least 1, or 0 for never, got {value!r}."
+            )
+
+    @tb_log_name.validator
+    def _check_name(self, _: Any, value: Any) -> None:
+        if not isinstance(value, str):
+            raise Refused(f"tb_log_name must be the name of a folder, got {value!r}.")
 
     def variables(self, model: BaseRLModel) -> dict[str, Any]:
         """The variables of `learn` that callbacks find in `locals` from the start."""
@@ -155,9 +172,10 @@ class Watcher:
             self._variables = self.call.variables(self.model)
             self._before = dataclasses.replace(run.clock)
             own = self.model.own_variables()
-            self._accumulated = accumulated_for(self.model, self._before) + own
+            self._accumulated = _accumulated_for(self.model, self._before) + own
+            globals_here = vars(sys.modules[documented_class(self.model).__module__])
             with _raising():
-                self.call.callback.on_training_start(self._variables, globals_of(self.model))
+                self.call.callback.on_training_start(self._variables, globals_here)
 
     @hookimpl
     def rlk_rollout_start(self, run: Run) -> None:
@@ -266,7 +284,29 @@ def whole_timesteps(timesteps: Any) -> int:
         return checked_timesteps(int(timesteps) if is_fraction else timesteps, "learn")
 
 
-def globals_of(model: BaseRLModel) -> dict[str, Any]:
-    """The global variables of the module that defines the model's class, for callbacks."""
-    own = next(kind for kind in type(model).__mro__ if "algo" in vars(kind))
-    return vars(sys.modules[own.__module__])
+def documented_class(model: BaseRLModel) -> type:
+    """The class of this package that a model has, or from which a program's class is derived."""
+    return next(kind for kind in type(model).__mro__ if "algo" in vars(kind))
+
+
+def _accumulated_for(model: BaseRLModel, before: Clock) -> list[AccumulatedVariables]:
+    """The variables that accumulate for the callbacks of a model; none, or one object.
+
+    They begin in the middle of the episodes that an earlier call of `learn` left unfinished.
+
+    Args:
+        model: the model that learns.
+        before: the clock when `learn` was called.
+    """
+    run = model.agent.run
+    is_off_policy = run.plan.algorithm.component.collects == "off-policy"
+    running = run.collector.state_dict()
+    if model.learns_from_vectors or run.n_envs > 1:
+        return [] if is_off_policy else [Collection(before, running["start"])]
+    return_, length = float(running["returns"][0]), int(running["lengths"][0])
+    if is_off_policy:
+        return [Episodes(model.get_vec_normalize_env(), [return_], length)]
+    is_start, knows_rewards = bool(running["start"][0]), not is_gail(model)
+    return [
+        Segment(run, knows_rewards=knows_rewards, return_=return_, length=length, is_start=is_start)
+    ]

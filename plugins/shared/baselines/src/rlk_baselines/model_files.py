@@ -25,7 +25,6 @@ from rlk.settings import was_callable
 from rlk_baselines import added_attributes
 from rlk_baselines.custom_objects import SPACES, refuse_other_sizes, spaces_apart, with_use
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
-from rlk_baselines.environments.held import Held
 from rlk_baselines.environments.spaces import (
     space_of,
     space_state,
@@ -33,6 +32,7 @@ from rlk_baselines.environments.spaces import (
 )
 from rlk_baselines.pickled import as_pickle_bytes, state_in_pickle
 from rlk_baselines.places import Place, file_at, refuse_no_place, with_suffix
+from rlk_baselines.policies.registered import registered
 from rlk_baselines.refusals import ParametersDoNotFit, Refused
 from rlk_baselines.sb3.saved import files as sb3_files
 from rlk_baselines.sb3.saved import loading as sb3_loading
@@ -47,20 +47,17 @@ if TYPE_CHECKING:
 
 #: The key of the data in a file that only models of this package need.
 KEY = "baselines"
-#: Constructor arguments (whole numbers, flags or None) that are saved beside the plan, which does
-#: not have them, or not by these names. No path is among them, so that no file decides where
-#: something is written.
-_HELD = (
-    *("verbose", "n_cpu_tf_sess", "stats_window_size"),
-    *("use_rms_prop", "use_sde", "sde_sample_freq", "n_steps"),
-)
 #: What a file holds under KEY, from `about` and `save`.
 _ABOUT = (
     *("class", "policy", "policy_kwargs", "seed", "arguments", "attributes"),
-    *("observation_space", "action_space", "env_id", "beyond_id"),
+    *("observation_space", "action_space", "env_id"),
 )
-#: Constructor arguments, besides `policy_kwargs`, that decide which parts the networks have.
-_FIXED = {"normalize_observations"}
+#: The key by which a file notes that the noise was an object of a custom class.
+_OWN_NOISE = "own_noise"
+LOST_NOISE = (
+    "the model was saved with an action_noise of a program's own class, which no file holds, and "
+    "learns without noise now: pass it again, load(path, env=env, action_noise=…)."
+)
 #: The modules that read files of Stable Baselines and of Stable-Baselines3.
 _FROM_THERE: Any = ((tensorflow_files, tensorflow_loading), (sb3_files, sb3_loading))
 
@@ -105,20 +102,21 @@ def write_to_open(file: IO[bytes], state: State, serializer: Serializer) -> None
             shutil.copyfileobj(written, file)
 
 
-def about(model: BaseRLModel, environments: Held) -> State:
+def about(model: BaseRLModel) -> State:
     """The data of a model that a file holds beside rlk's checkpoint, as JSON values and arrays."""
     policy = model._given["policy"]
     name = getattr(policy, "__name__", type(policy).__name__)
+    had_noise = model._has_own_noise() or LOST_NOISE in model.agent.spec.lost
     return {
         "class": type(model).__name__,
         "policy": policy if isinstance(policy, str) else name,
         "policy_kwargs": model.held_policy_kwargs(model.policy_kwargs),
         "seed": None if model.seed is None else int(model.seed),
-        "arguments": {name: getattr(model, name) for name in _HELD if name in model._given},
+        "arguments": {name: getattr(model, name) for name in _held_names(model)},
         "observation_space": space_state(model.observation_space),
         "action_space": space_state(model.action_space),
-        "env_id": environments.env_id,
-        "beyond_id": list(environments.beyond_id),
+        "env_id": model._env_id,
+        **({_OWN_NOISE: True} if had_noise else {}),
     }
 
 
@@ -145,18 +143,37 @@ class Saved:
         found: Mapping[str, Any] = self.state[KEY]
         return found
 
-    def agent(self, **keywords: Any) -> Agent:
-        """Make the agent, with these keyword arguments of `rlk.load`."""
-        state = {key: part for key, part in self.state.items() if key != KEY}
-        return from_state(state, self.path, **keywords)
+    def agent(self, model: BaseRLModel) -> Agent:
+        """The agent for a model with the arguments `given`.
+
+        A custom noise object is not in the file.
+        """
+        _refuse_lost_functions(type(model).__name__, self)
+        settings = model._changes(self.changes)
+        is_registered = registered(self.given["policy"]) is not None
+        if {"policy", "policy_kwargs"} & self.changes.keys() or is_registered:
+            settings |= model._policy_settings()
+        had_own_noise = bool(self.about.get(_OWN_NOISE))
+        if had_own_noise:
+            settings["noise"] = None
+        agent = from_state(
+            {key: part for key, part in self.state.items() if key != KEY},
+            self.path,
+            env=model._training_env(),
+            plugins=(*model._plugins(), model._watcher),
+            n_envs=model.n_envs,
+            **model._by_plan(settings),
+        )
+        if had_own_noise and "action_noise" not in self.changes:
+            agent.spec = attrs.evolve(agent.spec, lost=(*agent.spec.lost, LOST_NOISE))
+        return agent
 
     def awaited(self) -> AwaitedVecEnv:
         """A placeholder for the environments, for a model that is loaded without any."""
         spaces = (space_of(self.about[f"{name}_space"]) for name in ("observation", "action"))
         observation, action = spaces
         n_envs = int(part_of(self.state, "manifest")["plan"]["run"]["n_envs"])
-        env_id, beyond_id = self.about["env_id"], self.about["beyond_id"]
-        return AwaitedVecEnv(n_envs, observation, action, env_id, tuple(beyond_id))
+        return AwaitedVecEnv(n_envs, observation, action, self.about["env_id"])
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -245,7 +262,7 @@ def load(
     env_of_plan["spaces"] |= dict.fromkeys(spaces)
     own = {**model.defaults(), **model.arguments_of(_plan_settings(state))}
     own |= {name: about[name] for name in ("policy", "policy_kwargs", "seed")}
-    own |= _held(about, own)
+    own |= _held(about, model)
     _check(model, given, own)
     model._is_joined = False
     model.load_from(Saved(path, state, {**own, **given}, given), env)
@@ -272,10 +289,15 @@ def _about(state: State, cls: type[BaseRLModel], path: Path) -> dict[str, Any]:
     return about
 
 
-def _held(about: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """The constructor arguments of `_HELD` in a file."""
+def _held_names(model: BaseRLModel) -> list[str]:
+    """The constructor arguments that a file holds beside the plan."""
+    return [name for name, one in model._arguments().items() if one.is_held]
+
+
+def _held(about: Mapping[str, Any], model: BaseRLModel) -> dict[str, Any]:
+    """The constructor arguments that a file holds beside the plan."""
     held = about["arguments"]
-    found = {name: held[name] for name in _HELD if name in held and name in own}
+    found = {name: held[name] for name in _held_names(model) if name in held}
     for name, value in found.items():
         if not isinstance(value, int | None):
             raise BadFile(f"the saved model is damaged: its {name} is {value!r}.")
@@ -290,8 +312,9 @@ def _check(model: BaseRLModel, given: Mapping[str, Any], own: Mapping[str, Any])
             f"{type(model).__name__} has no {', '.join(unknown)} to replace. custom_objects and "
             f"keywords of load are arguments of its constructor: {', '.join(own)}."
         )
-    for name in _FIXED & given.keys():
-        if given[name] != own[name]:
+    for name, one in model._arguments().items():
+        is_other = name in given and given[name] != own[name]
+        if one.change == "refuse" and name != "policy_kwargs" and is_other:
             raise Refused(
                 f"{type(model).__name__}.load: {name} cannot change, because the saved networks "
                 f"were made with {name}={own[name]!r}. Leave it out, or make a new model."
@@ -334,7 +357,7 @@ def refuse_other_spaces(model: str, saved: Saved, vector: VecEnv) -> None:
             )
 
 
-def refuse_lost_functions(model: str, saved: Saved) -> None:
+def _refuse_lost_functions(model: str, saved: Saved) -> None:
     """Raise Refused if the saved `policy_kwargs` had functions that were not passed to `load`.
 
     Args:

@@ -79,11 +79,7 @@ class OffPolicyRLModel(BaseRLModel):
     policy_tf = step_model
 
     def _set_initial(self, given: dict[str, Any], env: VecEnv | None) -> None:
-        super()._set_initial(self.accepted(with_objects(given)), env)
-
-    def accepted(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Constructor arguments, with deprecated names replaced."""
-        return given
+        super()._set_initial(with_objects(given), env)
 
     def _use(self, agent: Agent) -> None:
         super()._use(agent)
@@ -177,11 +173,3 @@ class DeterministicModel(OffPolicyRLModel):
         if actions is not None:
             raise ValueError(text)
         warnings.warn(text, stacklevel=2)
-
-
-def refuse_replay_wrapper(replay_wrapper: Any) -> None:
-    """Raise ValueError for the `replay_wrapper` that Stable Baselines' HER passes to `learn`."""
-    if replay_wrapper is not None:
-        raise Refused(
-            "replay_wrapper has no effect here. For hindsight make HER(policy, env, model_class)."
-        )

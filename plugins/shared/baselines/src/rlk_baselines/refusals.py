@@ -36,23 +36,10 @@ def as_written(text: str) -> str:
     text = re.sub(r"--set ([\w.]+=)((?:true|false)\b)?", _assigned, text)
     text = re.sub(r"--policy ([\w-]+)", r"policy='\1'", text)
     text = re.sub(r" --plugin (gymnasium\.wrappers):(\w+)", r" with \1.\2(env)", text)
+    text = re.sub(r"--plugin no:", "no ", text)
     text = re.sub(r"--n-envs (\d+)", r"\1 environments", text)
     lists = r" To list what fits: rlk plugins list --observation-space (\w+)"
-    text = re.sub(f"Use another policy\\.{lists}", _other_policy, text)
-    without = "no hindsight replay (HerReplayBuffer, HER)"
-    text = re.sub(
-        f"Use --plugin no:hindsight-replay\\.{lists}",
-        f"Use a goal environment, or {without}.",
-        text,
-    )
-    text = text.replace("--plugin no:hindsight-replay", without)
-    text = text.replace(
-        "If it is the mask, use --plugin no:action-masks; else give the environment's key another "
-        "name.",
-        "MaskablePPO takes masks from action_masks(). Give the environment's key another name, or "
-        "leave it out, with gymnasium.wrappers.TransformObservation or a wrapper of your own.",
-    )
-    return re.sub("(l|L)eave out --plugin action-masking", _without_masks, text)
+    return re.sub(f"Use another policy\\.{lists}", _other_policy, text)
 
 
 def _assigned(found: re.Match[str]) -> str:
@@ -65,10 +52,6 @@ def _other_policy(found: re.Match[str]) -> str:
     kind = _POLICIES.get(found[1], "Mlp")
     refused_one = found.string[: found.start()].rpartition("policy '")[2]
     return f"Write '{kind}{'Lstm' if refused_one.startswith('lstm') else ''}Policy'."
-
-
-def _without_masks(found: re.Match[str]) -> str:
-    return "use PPO instead of MaskablePPO" if found[1] == "l" else "Use PPO instead of MaskablePPO"
 
 
 def refuse_below_one(number: float, name: str) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
-
-from rlk_baselines.common.base_class import Callback
+from rlk_baselines.arguments import LAST, Argument, Rate
 from rlk_baselines.models import ActorCriticRLModel
 
 
@@ -15,35 +13,16 @@ class A2C(ActorCriticRLModel):
     """
 
     algo = "a2c"
-    names = (
-        "gamma",
-        "n_steps",
-        "vf_coef",
-        "ent_coef",
-        "max_grad_norm",
-        "learning_rate",
-        "alpha",
-        "momentum",
-        "epsilon",
-        "lr_schedule",
-        "verbose",
-        "tensorboard_log",
-        "_init_setup_model",
-        "policy_kwargs",
-        "full_tensorboard_log",
-        "seed",
-        "n_cpu_tf_sess",
+    arguments = (
+        Argument("gamma", change="at once"),
+        Argument("n_steps"),
+        Argument("vf_coef", change="at once"),
+        Argument("ent_coef", change="at once"),
+        Argument("max_grad_norm"),
+        Argument("learning_rate", change=Rate(("policy",))),
+        Argument("alpha"),
+        Argument("momentum"),
+        Argument("epsilon"),
+        Argument("lr_schedule"),
+        *LAST,
     )
-
-    def learn(
-        self,
-        total_timesteps: int,
-        callback: Callback = None,
-        log_interval: int = 100,
-        tb_log_name: str = "A2C",
-        reset_num_timesteps: bool = True,
-    ) -> Self:
-        """As `BaseRLModel.learn`."""
-        return super().learn(
-            total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
-        )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
-
-from rlk_baselines.arguments import replaced
-from rlk_baselines.common.base_class import Callback
+from rlk_baselines.arguments import LAST_OF_ONE_THREAD, Argument, Needed, Rate
 from rlk_baselines.models import ActorCriticRLModel
+
+_TRUST_REGION = Needed("trust_region", "True")
+_REPLAY = Needed("replay_ratio", "… above 0")
 
 
 class ACER(ActorCriticRLModel):
@@ -17,47 +16,23 @@ class ACER(ActorCriticRLModel):
     """
 
     algo = "acer"
-    names = (
-        "gamma",
-        "n_steps",
-        "num_procs",
-        "q_coef",
-        "ent_coef",
-        "max_grad_norm",
-        "learning_rate",
-        "lr_schedule",
-        "rprop_alpha",
-        "rprop_epsilon",
-        "buffer_size",
-        "replay_ratio",
-        "replay_start",
-        "correction_term",
-        "trust_region",
-        "alpha",
-        "delta",
-        "verbose",
-        "tensorboard_log",
-        "_init_setup_model",
-        "policy_kwargs",
-        "full_tensorboard_log",
-        "seed",
-        "n_cpu_tf_sess",
+    arguments = (
+        Argument("gamma"),
+        Argument("n_steps"),
+        Argument("num_procs", None, rlk="n_threads", deprecated_for="n_cpu_tf_sess"),
+        Argument("q_coef"),
+        Argument("ent_coef"),
+        Argument("max_grad_norm"),
+        Argument("learning_rate", change=Rate(("policy",))),
+        Argument("lr_schedule"),
+        Argument("rprop_alpha"),
+        Argument("rprop_epsilon"),
+        Argument("buffer_size", needs=_REPLAY),
+        Argument("replay_ratio"),
+        Argument("replay_start", needs=_REPLAY),
+        Argument("correction_term"),
+        Argument("trust_region"),
+        Argument("alpha", needs=_TRUST_REGION),
+        Argument("delta", needs=_TRUST_REGION),
+        *LAST_OF_ONE_THREAD,
     )
-    usual: ClassVar[Mapping[str, Any]] = {"num_procs": None, "n_cpu_tf_sess": 1}
-
-    def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
-        replaced(settings, "num_procs", "n_cpu_tf_sess")
-        return settings
-
-    def learn(
-        self,
-        total_timesteps: int,
-        callback: Callback = None,
-        log_interval: int = 100,
-        tb_log_name: str = "ACER",
-        reset_num_timesteps: bool = True,
-    ) -> Self:
-        """As `BaseRLModel.learn`."""
-        return super().learn(
-            total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
-        )

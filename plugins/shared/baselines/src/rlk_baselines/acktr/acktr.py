@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
-
-from rlk_baselines.arguments import replaced
-from rlk_baselines.common.base_class import Callback
+from rlk_baselines.arguments import LAST_OF_ONE_THREAD, Argument, Rate
 from rlk_baselines.models import ActorCriticRLModel
 
 
@@ -17,43 +13,20 @@ class ACKTR(ActorCriticRLModel):
     """
 
     algo = "acktr"
-    names = (
-        "gamma",
-        "nprocs",
-        "n_steps",
-        "ent_coef",
-        "vf_coef",
-        "vf_fisher_coef",
-        "learning_rate",
-        "max_grad_norm",
-        "kfac_clip",
-        "lr_schedule",
-        "verbose",
-        "tensorboard_log",
-        "_init_setup_model",
-        "async_eigen_decomp",
-        "kfac_update",
-        "gae_lambda",
-        "policy_kwargs",
-        "full_tensorboard_log",
-        "seed",
-        "n_cpu_tf_sess",
+    arguments = (
+        Argument("gamma"),
+        Argument("nprocs", None, rlk="n_threads", deprecated_for="n_cpu_tf_sess"),
+        Argument("n_steps"),
+        Argument("ent_coef"),
+        Argument("vf_coef"),
+        Argument("vf_fisher_coef"),
+        Argument("learning_rate", change=Rate(("policy",))),
+        Argument("max_grad_norm"),
+        Argument("kfac_clip"),
+        Argument("lr_schedule"),
+        *LAST_OF_ONE_THREAD[:3],
+        Argument("async_eigen_decomp"),
+        Argument("kfac_update"),
+        Argument("gae_lambda"),
+        *LAST_OF_ONE_THREAD[3:],
     )
-    usual: ClassVar[Mapping[str, Any]] = {"nprocs": None, "n_cpu_tf_sess": 1}
-
-    def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
-        replaced(settings, "nprocs", "n_cpu_tf_sess")
-        return settings
-
-    def learn(
-        self,
-        total_timesteps: int,
-        callback: Callback = None,
-        log_interval: int = 100,
-        tb_log_name: str = "ACKTR",
-        reset_num_timesteps: bool = True,
-    ) -> Self:
-        """As `BaseRLModel.learn`."""
-        return super().learn(
-            total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
-        )

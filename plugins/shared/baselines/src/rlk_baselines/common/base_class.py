@@ -6,8 +6,7 @@ import math
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Integral
-from typing import IO, Any, NamedTuple, NoReturn, Self, SupportsIndex
+from typing import IO, Any, Literal, NamedTuple, NoReturn, Self, SupportsIndex
 
 import numpy as np
 
@@ -19,8 +18,8 @@ from rlk.records import Array
 from rlk.running.device import on_threads, threads_of
 from rlk.saving import checkpoint
 from rlk_baselines import model_files
-from rlk_baselines.accumulated_variables import AccumulatedVariables
-from rlk_baselines.attribute_changes import rebuilt
+from rlk_baselines.callback_variables import AccumulatedVariables
+from rlk_baselines.changing import rebuilt
 from rlk_baselines.common.callbacks import BaseCallback, as_callback
 from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize, unwrap_vec_normalize
 from rlk_baselines.construction import Constructed
@@ -29,7 +28,7 @@ from rlk_baselines.environments.own_exceptions import own_exceptions
 from rlk_baselines.environments.spaces import planned_spaces
 from rlk_baselines.environments.training_vector import BareVector, WrappedVector
 from rlk_baselines.environments.unvectorized import Unvectorized
-from rlk_baselines.learning import Call, whole_timesteps
+from rlk_baselines.learning import Call, documented_class, whole_timesteps
 from rlk_baselines.policies.registered import class_of
 from rlk_baselines.refusals import ParametersDoNotFit, Refused, as_written, refused
 from rlk_bc.cloning import pretrain
@@ -79,8 +78,8 @@ class BaseRLModel(Constructed):
         self,
         total_timesteps: int,
         callback: Callback = None,
-        log_interval: int = 100,
-        tb_log_name: str = "run",
+        log_interval: int | Literal["auto"] | None = "auto",
+        tb_log_name: str | None = None,
         reset_num_timesteps: bool = True,
     ) -> Self:
         """Train, and return this model.
@@ -91,12 +90,26 @@ class BaseRLModel(Constructed):
             callback: a callback, a list of them, or a function of local and global variables. It
                 stops the training by returning False.
             log_interval: collections (on-policy, DDPG) or episodes (off-policy) between two rows of
-                the log, which also ends with one; 0 means only that.
-            tb_log_name: the prefix of the folder for TensorBoard's events.
+                the log, which also ends with one; 0 and None mean only that. The default is 1 for
+                PPO2, 4 for SAC and TD3, and 100 for the others; GAIL, PPO1 and TRPO ignore it.
+            tb_log_name: the prefix of the folder for TensorBoard's events; the default is the name
+                of the model, such as PPO2.
             reset_num_timesteps: whether to count timesteps from 0 again.
         """
         if self._is_learning:
             raise Refused("learn is running already, in the call that this one was made within.")
+        self._refuse_no_env()
+        interval = self.rows if log_interval == "auto" else log_interval
+        name = documented_class(self).__name__ if tb_log_name is None else tb_log_name
+        steps, function = whole_timesteps(total_timesteps), as_callback(callback)
+        call = Call(steps, function, interval, name, reset_num_timesteps)
+        self.join_ranks()
+        with self._learning(), own_exceptions():
+            self._watcher.learn(self, call)
+        return self
+
+    def _refuse_no_env(self) -> None:
+        """Raise Refused if there is no environment to learn in."""
         if self._env is None:
             raise Refused(
                 f"this {type(self).__name__} has no environment to learn in: pass env to the "
@@ -104,25 +117,6 @@ class BaseRLModel(Constructed):
             )
         if isinstance(self._env, AwaitedVecEnv) and not self._env.env_id:
             raise self._env.refusal()
-        if not isinstance(tb_log_name, str) and self.tensorboard_log is not None:
-            raise Refused(f"tb_log_name must be the name of a folder, got {tb_log_name!r}.")
-        is_whole = log_interval is None or isinstance(log_interval, Integral)
-        if not is_whole or (log_interval or 0) < 0:
-            raise Refused(
-                f"log_interval must be a whole number of at least 1, or 0 for never, got "
-                f"{log_interval!r}."
-            )
-        call = Call(
-            whole_timesteps(total_timesteps),
-            as_callback(callback),
-            log_interval,
-            tb_log_name,
-            reset_num_timesteps,
-        )
-        self.join_ranks()
-        with self._learning(), own_exceptions():
-            self._watcher.learn(self, call)
-        return self
 
     def own_variables(self) -> list[AccumulatedVariables]:
         """What adds variables for callbacks that only models of this class have."""
@@ -261,7 +255,7 @@ class BaseRLModel(Constructed):
             self._env = new
             if agent is None:
                 return
-            old_wrapped = self._agent_env
+            before = old, self._agent_env, self._env_id
             try:
                 if old is None or self._can_keep_agent(old):
                     agent.set_env(self._training_env())
@@ -276,7 +270,7 @@ class BaseRLModel(Constructed):
                     state = checkpoint.model_state(agent.run)
                     self._use(rebuilt(self, state, {}))
             except BaseException:
-                self._env, self._agent_env = old, old_wrapped
+                self._env, self._agent_env, self._env_id = before
                 raise
             metrics = self.agent.run.metrics
             metrics.recent_episodes.clear()

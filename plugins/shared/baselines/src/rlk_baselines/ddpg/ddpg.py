@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any
 
-from rlk_baselines.arguments import replaced
-from rlk_baselines.common.base_class import Callback
+from rlk_baselines.arguments import LAST_OF_ONE_THREAD, Argument, Needed, Rate
 from rlk_baselines.common.buffers import PrioritizedReplayBuffer, ReplayBuffer
 from rlk_baselines.ddpg.evaluations import Evaluations
-from rlk_baselines.models import DeterministicModel, refuse_replay_wrapper
+from rlk_baselines.models import DeterministicModel
 from rlk_baselines.policies.stepping import ValuedStep
 from rlk_baselines.refusals import Refused
 
@@ -17,6 +15,33 @@ from rlk_baselines.refusals import Refused
 _OF_EVALUATION = ("eval_env", "nb_eval_steps", "render_eval")
 #: Buffer classes -> the storage of rlk that is used; None means the default one.
 _STORAGES = {ReplayBuffer: None, PrioritizedReplayBuffer: "prioritized-replay"}
+
+#: The conditions for arguments to have an effect.
+_EVALUATION = Needed("eval_env", "…", lambda env: env is not None)
+
+
+def _is_adaptive(noise: Any) -> bool:
+    text = noise.as_setting() if hasattr(noise, "as_setting") else noise
+    return str(text).partition(":")[0] == "adaptive-parameter-noise"
+
+
+_NOISE = Needed("param_noise", "AdaptiveParamNoiseSpec(…)", _is_adaptive)
+
+
+def _storage(memory: Any) -> Any:
+    """The name of rlk's storage for a buffer class; anything else is returned as it is.
+
+    Raises:
+        Refused: for a custom class, because rlk would not call it.
+    """
+    if not isinstance(memory, type):
+        return memory
+    if memory not in _STORAGES:
+        raise Refused(
+            f"memory_policy is {memory.__name__}; it is ReplayBuffer or PrioritizedReplayBuffer of "
+            "rlk_baselines.common.buffers here, or the name of a storage of rlk."
+        )
+    return _STORAGES[memory]
 
 
 class DDPG(DeterministicModel):
@@ -30,88 +55,40 @@ class DDPG(DeterministicModel):
     has_cnns_apart = True
     trains_over_mpi = True
     stepped = ValuedStep
-    names = (
-        "gamma",
-        "memory_policy",
-        "eval_env",
-        "nb_train_steps",
-        "nb_rollout_steps",
-        "nb_eval_steps",
-        "param_noise",
-        "action_noise",
-        "normalize_observations",
-        "tau",
-        "batch_size",
-        "param_noise_adaption_interval",
-        "normalize_returns",
-        "enable_popart",
-        "observation_range",
-        "critic_l2_reg",
-        "return_range",
-        "actor_lr",
-        "critic_lr",
-        "clip_norm",
-        "reward_scale",
-        "render",
-        "render_eval",
-        "memory_limit",
-        "buffer_size",
-        "random_exploration",
-        "verbose",
-        "tensorboard_log",
-        "_init_setup_model",
-        "policy_kwargs",
-        "full_tensorboard_log",
-        "seed",
-        "n_cpu_tf_sess",
+    arguments = (
+        Argument("gamma"),
+        Argument("memory_policy", convert=_storage),
+        Argument("eval_env", rlk=None),
+        Argument("nb_train_steps"),
+        Argument("nb_rollout_steps"),
+        Argument("nb_eval_steps", rlk=None, needs=_EVALUATION),
+        Argument("param_noise"),
+        Argument("action_noise"),
+        Argument("normalize_observations", change="refuse"),
+        Argument("tau"),
+        Argument("batch_size"),
+        Argument(
+            "param_noise_adaption_interval",
+            needs=_NOISE,
+        ),
+        Argument("normalize_returns"),
+        Argument("enable_popart", needs=Needed("normalize_returns", "True")),
+        Argument("observation_range"),
+        Argument("critic_l2_reg"),
+        Argument("return_range"),
+        Argument("actor_lr", change=Rate(("actor",))),
+        Argument("critic_lr", change=Rate(("critic",))),
+        Argument("clip_norm"),
+        Argument("reward_scale"),
+        Argument("render"),
+        Argument("render_eval", rlk=None, needs=_EVALUATION),
+        Argument("memory_limit", deprecated_for="buffer_size"),
+        Argument("buffer_size"),
+        Argument("random_exploration"),
+        *LAST_OF_ONE_THREAD,
     )
-    usual: ClassVar[Mapping[str, Any]] = {"n_cpu_tf_sess": 1}
-
-    def accepted(self, given: dict[str, Any]) -> dict[str, Any]:
-        """As in `OffPolicyRLModel`; `memory_limit` is a deprecated name of `buffer_size`."""
-        if given["buffer_size"] == self.defaults()["buffer_size"] != given["memory_limit"]:
-            replaced(given, "memory_limit", "buffer_size")
-        return {**given, "memory_limit": None}  # files have both names
-
-    def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
-        """As in `Constructed`, without evaluations; `memory_policy` may be a class of buffers."""
-        memory = settings.get("memory_policy")
-        if isinstance(memory, type):
-            settings["memory_policy"] = _storage(memory)
-        for name in _OF_EVALUATION:
-            settings.pop(name, None)
-        return settings
 
     def own_plugins(self) -> list[Any]:
         """The plugin that runs evaluations, if there is an environment for them."""
         env, n_steps, render = (self._given[name] for name in _OF_EVALUATION)
         return [] if env is None else [Evaluations(self, env, n_steps, render=render)]
-
-    def learn(
-        self,
-        total_timesteps: int,
-        callback: Callback = None,
-        log_interval: int = 100,
-        tb_log_name: str = "DDPG",
-        reset_num_timesteps: bool = True,
-        replay_wrapper: Any = None,
-    ) -> Self:
-        """As `BaseRLModel.learn`; `replay_wrapper` must be None, because HER does not need it."""
-        refuse_replay_wrapper(replay_wrapper)
-        return super().learn(
-            total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
-        )
-
-
-def _storage(memory: type) -> str | None:
-    """The name of rlk's storage for a buffer class.
-
-    Raises:
-        Refused: for a custom class, because rlk would not call it.
-    """
-    if memory not in _STORAGES:
-        raise Refused(
-            f"memory_policy is {memory.__name__}; it is ReplayBuffer or PrioritizedReplayBuffer of "
-            "rlk_baselines.common.buffers here, or the name of a storage of rlk."
-        )
-    return _STORAGES[memory]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
-from rlk_baselines.common.base_class import Callback
+from rlk_baselines.arguments import LAST, THREADS, Argument, Needed, Rate
 from rlk_baselines.deepq.dueling import with_dueling
-from rlk_baselines.models import OffPolicyRLModel, refuse_replay_wrapper
+from rlk_baselines.models import OffPolicyRLModel
 from rlk_baselines.policies.stepping import QStep
+
+_PRIORITIES = Needed("prioritized_replay", "True")
 
 
 class DQN(OffPolicyRLModel):
@@ -18,48 +20,28 @@ class DQN(OffPolicyRLModel):
 
     algo = "dqn"
     stepped = QStep
-    names = (
-        "gamma",
-        "learning_rate",
-        "buffer_size",
-        "exploration_fraction",
-        "exploration_final_eps",
-        "exploration_initial_eps",
-        "train_freq",
-        "batch_size",
-        "double_q",
-        "learning_starts",
-        "target_network_update_freq",
-        "prioritized_replay",
-        "prioritized_replay_alpha",
-        "prioritized_replay_beta0",
-        "prioritized_replay_beta_iters",
-        "prioritized_replay_eps",
-        "param_noise",
-        "n_cpu_tf_sess",
-        "verbose",
-        "tensorboard_log",
-        "_init_setup_model",
-        "policy_kwargs",
-        "full_tensorboard_log",
-        "seed",
+    arguments = (
+        Argument("gamma"),
+        Argument("learning_rate", change=Rate(("q",))),
+        Argument("buffer_size"),
+        Argument("exploration_fraction"),
+        Argument("exploration_final_eps"),
+        Argument("exploration_initial_eps"),
+        Argument("train_freq"),
+        Argument("batch_size"),
+        Argument("double_q"),
+        Argument("learning_starts"),
+        Argument("target_network_update_freq"),
+        Argument("prioritized_replay"),
+        Argument("prioritized_replay_alpha", needs=_PRIORITIES),
+        Argument("prioritized_replay_beta0", needs=_PRIORITIES),
+        Argument("prioritized_replay_beta_iters", needs=_PRIORITIES),
+        Argument("prioritized_replay_eps", needs=_PRIORITIES),
+        Argument("param_noise"),
+        THREADS,
+        *LAST[:-1],
     )
 
     def _policy_settings(self) -> dict[str, Any]:
         """As in `Constructed`; in rlk, `dueling` is a setting of the algorithm."""
         return with_dueling(super()._policy_settings(), self.observation_space)
-
-    def learn(
-        self,
-        total_timesteps: int,
-        callback: Callback = None,
-        log_interval: int = 100,
-        tb_log_name: str = "DQN",
-        reset_num_timesteps: bool = True,
-        replay_wrapper: Any = None,
-    ) -> Self:
-        """As `BaseRLModel.learn`; `replay_wrapper` must be None, because HER does not need it."""
-        refuse_replay_wrapper(replay_wrapper)
-        return super().learn(
-            total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
-        )

@@ -1,18 +1,6 @@
-"""Policies by the names of Stable Baselines; all off-policy models have the same ones here."""
+"""The policies of DQN, which are those of all off-policy models."""
 
-from rlk_baselines.policies.by_name import CnnPolicy, LnCnnPolicy, LnMlpPolicy, MlpPolicy
-from rlk_baselines.policies.classes import BasePolicy as DQNPolicy
-from rlk_baselines.policies.classes import FeedForwardPolicy
-from rlk_baselines.policies.extractors import nature_cnn
-from rlk_baselines.policies.registered import register_policy
+from rlk_baselines.policies.classes import BasePolicy
+from rlk_baselines.policies.off_policy import *  # noqa: F403
 
-__all__ = [
-    "CnnPolicy",
-    "DQNPolicy",
-    "FeedForwardPolicy",
-    "LnCnnPolicy",
-    "LnMlpPolicy",
-    "MlpPolicy",
-    "nature_cnn",
-    "register_policy",
-]
+DQNPolicy = BasePolicy

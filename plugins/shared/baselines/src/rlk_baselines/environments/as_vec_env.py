@@ -8,9 +8,10 @@ from gymnasium.vector import VectorEnv
 
 from rlk.errors import PlanError
 from rlk.spaces import flat_observation
-from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv
+from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv, VecEnvWrapper
 from rlk_baselines.common.vec_env.dummy_vec_env import DummyVecEnv
 from rlk_baselines.common.vec_env.vector_view import VectorView
+from rlk_baselines.environments.by_id import only_watches
 from rlk_baselines.environments.ids import make_by_id
 from rlk_baselines.environments.one import OneOfVector, vector_of_one
 from rlk_baselines.environments.spaces import spaces_in_a_file
@@ -50,6 +51,28 @@ def _of_vector(env: VectorEnv[Any, Any, Any]) -> VecEnv:
     return VectorView(env)
 
 
+def env_id(vector: Any) -> str | None:
+    """The id by which the environments of a vector can be made again, or None.
+
+    Args:
+        vector: the vector, which may be that of a loaded model. Of its environments, only the first
+            is inspected.
+    """
+    while isinstance(vector, VecEnvWrapper) and only_watches(vector):
+        vector = vector.venv
+    if isinstance(vector, AwaitedVecEnv):
+        return vector.env_id
+    if not isinstance(vector, VectorView):
+        return None
+    if vector.has_our_envs and not vector.env_method("made_by_id", indices=0)[0]:
+        return None
+    try:
+        spec = vector.spec
+    except (AttributeError, NotImplementedError):
+        return None
+    return None if spec is None else str(spec.id)
+
+
 class AwaitedVecEnv(VecEnv):
     """The environments of a loaded model, which are only made when they are first needed.
 
@@ -59,19 +82,13 @@ class AwaitedVecEnv(VecEnv):
         num_envs: the number of environments.
         observation_space, action_space: of one environment.
         env_id: their id; None if it is unknown, or does not suffice to make them.
-        beyond_id: what their id does not include: wrappers and keyword arguments.
     """
 
     def __init__(
-        self,
-        num_envs: int,
-        observation_space: Any,
-        action_space: Any,
-        env_id: str | None,
-        beyond_id: tuple[str, ...] = (),
+        self, num_envs: int, observation_space: Any, action_space: Any, env_id: str | None
     ) -> None:
         super().__init__(num_envs, observation_space, action_space)
-        self.env_id, self.beyond_id = env_id, beyond_id
+        self.env_id = env_id
         self._made: VecEnv | None = None
         self._seed: int | None = None
 
@@ -97,10 +114,9 @@ class AwaitedVecEnv(VecEnv):
 
     def refusal(self) -> Refused:
         """The error for environments that cannot be made by their id."""
-        was = f" It was trained in one with {', '.join(self.beyond_id)}." if self.beyond_id else ""
         return Refused(
             "this model has no environment to learn in: it was loaded without one, which suffices "
-            f"to predict.{was} Pass one: load(path, env=env), or model.set_env(env)."
+            "to predict. Pass one: load(path, env=env), or model.set_env(env)."
         )
 
     def _of_id(self, name: str) -> VecEnv:

@@ -7,7 +7,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from rlk_baselines.environments.beyond_id import beyond_id
+from rlk_baselines.environments.by_id import made_by_id
 from rlk_baselines.environments.window import show
 from rlk_old_gym import five_values
 from rlk_old_gym.five_values import TRUNCATED
@@ -16,7 +16,7 @@ from rlk_old_gym.interface import is_old, layers, takes
 __all__ = ["TRUNCATED", "ShownEnv", "with_five_values"]
 
 #: Methods of this wrapper that vectors call.
-_OWN = ("render_as", "usual_mode", "beyond_id", "is_wrapped")
+_OWN = ("render_as", "usual_mode", "made_by_id", "is_wrapped")
 
 
 class ShownEnv(five_values.FiveValues):
@@ -41,9 +41,9 @@ class ShownEnv(five_values.FiveValues):
         is_old = takes(self.env.render, "mode")
         return "rgb_array" if self.render_mode == "rgb_array" and not is_old else "human"
 
-    def beyond_id(self) -> list[str]:
-        """What the environment has beyond its id: see `beyond_id.beyond_id`."""
-        return beyond_id(self.env, self.spec)
+    def made_by_id(self) -> bool:
+        """Whether the environment can be made again by its id: see `by_id.made_by_id`."""
+        return made_by_id(self.env, self.spec)
 
     def is_wrapped(self, wrapper_class: Any) -> bool:
         """Whether the environment is in a wrapper of a class, or of one of a tuple of classes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any, ClassVar, Self
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -15,7 +15,7 @@ from rlk.protocols import State
 from rlk.records import Array
 from rlk_adversarial_reward import GAILConfig
 from rlk_adversarial_reward.extension import GAILReward
-from rlk_baselines.common.base_class import Callback
+from rlk_baselines.arguments import SET_UP, VERBOSE, Argument
 from rlk_baselines.model_files import KEY, Saved, parameters_in
 from rlk_baselines.models import ActorCriticRLModel
 from rlk_baselines.refusals import ParametersDoNotFit
@@ -27,18 +27,19 @@ if TYPE_CHECKING:
     from rlk_adversarial_reward.learning import Adversary
     from rlk_expert_data import Trajectories
 
-#: The parameters of GAIL with their defaults; those of TRPO follow them in the signature.
-OWN: Mapping[str, Any] = {
-    "expert_dataset": None,
-    "hidden_size_adversary": 100,
-    "adversary_entcoeff": 1e-3,
-    "g_step": 3,
-    "d_step": 1,
-    "d_stepsize": 3e-4,
-}
-_FIRST = (*OWN, "verbose", "_init_setup_model")
+#: The arguments of GAIL itself; the others are those of TRPO.
+_OWN = (
+    Argument("expert_dataset", None, rlk=None),
+    Argument("hidden_size_adversary", 100, rlk=None),
+    Argument("adversary_entcoeff", 1e-3, rlk=None),
+    Argument("g_step", 3, rlk=None),
+    Argument("d_step", 1, rlk=None),
+    Argument("d_stepsize", 3e-4, rlk=None),
+)
+_OWN_NAMES = tuple(one.name for one in _OWN)
+_FIRST = (*_OWN, VERBOSE, SET_UP)
 #: The prefix of the discriminator's parameter names.
-_OWN_NAMES = "adversary/"
+_PREFIX = "adversary/"
 
 
 class Imitation(GAILReward):
@@ -72,13 +73,12 @@ class GAIL(ActorCriticRLModel):
 
     algo = "trpo"
     trains_over_mpi = True
-    names = (*_FIRST, *(name for name in TRPO.names if name not in _FIRST))
-    usual: ClassVar[Mapping[str, Any]] = {**OWN, **TRPO.usual}
+    arguments = (*_FIRST, *(one for one in TRPO.arguments if one not in _FIRST))
     learns_from_vectors = False
     rows_every = 1
 
     def _plugins(self) -> list[Any]:
-        given = {name: self._given[name] for name in OWN}
+        given = {name: self._given[name] for name in _OWN_NAMES}
         dataset = given.pop("expert_dataset")
         if not isinstance(dataset, ExpertDataset | None):
             raise PlanError(
@@ -89,11 +89,8 @@ class GAIL(ActorCriticRLModel):
         self._reward = Imitation(GAILConfig(**given), expert)
         return [*super()._plugins(), self._reward]
 
-    def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
-        return {key: value for key, value in settings.items() if key not in OWN}
-
     def about(self) -> dict[str, Any]:
-        own = {key: value for key, value in self._given.items() if key in tuple(OWN)[1:]}
+        own = {key: value for key, value in self._given.items() if key in _OWN_NAMES[1:]}
         learnt = self._adversary.state_dict()
         return {**super().about(), "own": own, "adversary": learnt}
 
@@ -123,7 +120,7 @@ class GAIL(ActorCriticRLModel):
         values = load_path_or_dict
         if not isinstance(values, Mapping):
             values = parameters_in(values, self)
-        given = {name: one for name, one in values.items() if name.startswith(_OWN_NAMES)}
+        given = {name: one for name, one in values.items() if name.startswith(_PREFIX)}
         state = self._adversary.state_dict()
         own = _named(state)
         _check(given, own, exact_match)
@@ -131,9 +128,9 @@ class GAIL(ActorCriticRLModel):
         super().load_parameters(rest, exact_match)
         now = {**own, **given}
         for name, one in state["network"].items():
-            one.copy_(torch.as_tensor(now[f"{_OWN_NAMES}{_path(name)}"]))
+            one.copy_(torch.as_tensor(now[f"{_PREFIX}{_path(name)}"]))
         for name, one in state["rows"].items():
-            one[...] = now[f"{_OWN_NAMES}rows/{name}"]
+            one[...] = now[f"{_PREFIX}rows/{name}"]
 
     @property
     def _adversary(self) -> Adversary:
@@ -142,24 +139,11 @@ class GAIL(ActorCriticRLModel):
         assert self._reward.adversary is not None, agent
         return self._reward.adversary
 
-    def learn(
-        self,
-        total_timesteps: int,
-        callback: Callback = None,
-        log_interval: int = 100,
-        tb_log_name: str = "GAIL",
-        reset_num_timesteps: bool = True,
-    ) -> Self:
-        """As `BaseRLModel.learn`; logged returns are those of the environment's rewards."""
-        return super().learn(
-            total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
-        )
-
 
 def _named(state: Mapping[str, Any]) -> dict[str, Array]:
     """The values in the state of a discriminator, copied, by their names in `get_parameters`."""
-    found = {f"{_OWN_NAMES}{_path(name)}": one for name, one in state["network"].items()}
-    found |= {f"{_OWN_NAMES}rows/{name}": one for name, one in state["rows"].items()}
+    found = {f"{_PREFIX}{_path(name)}": one for name, one in state["network"].items()}
+    found |= {f"{_PREFIX}rows/{name}": one for name, one in state["rows"].items()}
     return {name: torch.as_tensor(one).numpy().copy() for name, one in found.items()}
 
 

@@ -9,13 +9,11 @@ import rlk
 import rlk_baselines
 from rlk.agent import Agent
 from rlk.errors import PlanError
+from rlk.registry.kernel import default_kernel
 from rlk.spaces import describe
-from rlk_baselines.arguments import bound, signature
-from rlk_baselines.changed_settings import by_plan
-from rlk_baselines.common.base_class import Callback
+from rlk_baselines.arguments import Argument, bound, documented, signature
 from rlk_baselines.common.vec_env import DummyVecEnv, VecEnv
 from rlk_baselines.deepq.dueling import with_dueling
-from rlk_baselines.environments.held import Held
 from rlk_baselines.environments.ids import make_by_id
 from rlk_baselines.environments.info_keys import keys_read
 from rlk_baselines.environments.one import OneOfVector, vector_of_one
@@ -23,7 +21,6 @@ from rlk_baselines.her.awaited_goals import AwaitedGoals
 from rlk_baselines.her.flat_goals import FlatGoals
 from rlk_baselines.her.goal_env_wrapper import HERGoalEnvWrapper
 from rlk_baselines.her.on_rows import DeferredOnRows
-from rlk_baselines.loaded_agent import agent_from
 from rlk_baselines.model_files import Saved, refuse_other_spaces
 from rlk_baselines.models import OffPolicyRLModel
 from rlk_baselines.policies.chosen import policy_settings
@@ -36,7 +33,11 @@ _POLICIES: Mapping[str, Mapping[str, Any]] = {
     "CnnPolicy": {},
     "LnCnnPolicy": {"policy.layer_norm": True},
 }
-_OWN = {"n_sampled_goal": 4, "goal_selection_strategy": "future", "info_keys": None}
+_OWN = (
+    Argument("n_sampled_goal", 4),
+    Argument("goal_selection_strategy", "future"),
+    Argument("info_keys", None),
+)
 
 
 class HER(OffPolicyRLModel):
@@ -60,7 +61,7 @@ class HER(OffPolicyRLModel):
     """
 
     algo = "her"
-    names = ("model_class", *_OWN)
+    arguments = _OWN
     model_class: Any
 
     def __init__(
@@ -103,9 +104,6 @@ class HER(OffPolicyRLModel):
             **self._settings(),
         )
 
-    def _learner(self) -> str:
-        return str(self.model_class.algo)
-
     @property
     def trains_over_mpi(self) -> bool:  # type: ignore[override]
         """Whether all ranks under mpirun train one model, as with `model_class` alone."""
@@ -123,9 +121,11 @@ class HER(OffPolicyRLModel):
         """This model; Stable Baselines returns an inner model of `model_class`."""
         return self
 
-    def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
-        found: dict[str, Any] = self.model_class.translated(self, settings)
-        return found
+    def _by_plan(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """As in `Constructed`; `her` is a recipe, and a plan has its components."""
+        recipe = default_kernel().registries.recipes.get(self.algo).component()
+        targets = dict(recipe.forwarded())
+        return {targets.get(key, key): value for key, value in settings.items()}
 
     def _policy_settings(self) -> dict[str, Any]:
         found = policy_settings(self._given["policy"], self.policy_kwargs, DeferredOnRows)
@@ -133,13 +133,9 @@ class HER(OffPolicyRLModel):
             found = {**_POLICIES[found["policy"]], **found, "policy": "multi-input"}
         return with_dueling(found, self.observation_space)
 
-    def defaults(self) -> dict[str, Any]:
-        parameters = list(signature(self.model_class).parameters.values())[2:]
-        return {**{one.name: one.default for one in parameters}, **_OWN}
-
-    def accepted(self, given: dict[str, Any]) -> dict[str, Any]:
-        found: dict[str, Any] = self.model_class.accepted(self, given)
-        return found
+    def _arguments(self) -> dict[str, Argument]:
+        """As in `Constructed`: those of `model_class`, and three of its own."""
+        return {**documented(self.model_class), **documented(HER)}
 
     def own_plugins(self) -> list[Any]:
         found: list[Any] = self.model_class.own_plugins(self)
@@ -147,21 +143,11 @@ class HER(OffPolicyRLModel):
 
     # ---- learning and acting ---------------------------------------------------------------------
 
-    def learn(
-        self,
-        total_timesteps: int,
-        callback: Callback = None,
-        log_interval: int = 100,
-        tb_log_name: str = "HER",
-        reset_num_timesteps: bool = True,
-    ) -> Self:
-        """As `BaseRLModel.learn`."""
+    def _refuse_no_env(self) -> None:
         if self._is_awaited():
             env: Any = self._env
             raise env.envs[0].refusal()
-        return super().learn(
-            total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
-        )
+        super()._refuse_no_env()
 
     def predict(
         self,
@@ -214,7 +200,7 @@ class HER(OffPolicyRLModel):
             super().set_env(_goal_vector(env))
 
     def about(self) -> dict[str, Any]:
-        own = {name: self._given[name] for name in _OWN}
+        own = {one.name: self._given[one.name] for one in _OWN}
         return {**super().about(), "model_class": self.model_class.__name__, "own": own}
 
     @classmethod
@@ -230,10 +216,9 @@ class HER(OffPolicyRLModel):
         own = saved.about["own"]
         saved.given.update({k: v for k, v in own.items() if k not in saved.changes})
         self._set_initial(saved.given, vector)
+        self._use(saved.agent(self))
         if self._is_awaited():  # a file that is written from it names the same environment
-            self._held = Held(vector, saved.about["env_id"], tuple(saved.about["beyond_id"]))
-        settings = by_plan(self.algo, self._changes(saved.changes))
-        self._use(agent_from(saved, self, settings))
+            self._env_id = saved.about["env_id"]
         self._seed_globally()
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
-
-from rlk_baselines.common.base_class import Callback
+from rlk_baselines.arguments import LAST_OF_ONE_THREAD, Argument, Rate, Scheduled
 from rlk_baselines.models import ActorCriticRLModel
 
 
@@ -17,38 +14,18 @@ class PPO1(ActorCriticRLModel):
 
     algo = "ppo1"
     trains_over_mpi = True
-    names = (
-        "gamma",
-        "timesteps_per_actorbatch",
-        "clip_param",
-        "entcoeff",
-        "optim_epochs",
-        "optim_stepsize",
-        "optim_batchsize",
-        "lam",
-        "adam_epsilon",
-        "schedule",
-        "verbose",
-        "tensorboard_log",
-        "_init_setup_model",
-        "policy_kwargs",
-        "full_tensorboard_log",
-        "seed",
-        "n_cpu_tf_sess",
+    arguments = (
+        Argument("gamma"),
+        Argument("timesteps_per_actorbatch"),
+        Argument("clip_param", change=Scheduled("clip_range")),
+        Argument("entcoeff"),
+        Argument("optim_epochs"),
+        Argument("optim_stepsize", change=Rate(("policy",))),
+        Argument("optim_batchsize"),
+        Argument("lam"),
+        Argument("adam_epsilon"),
+        Argument("schedule"),
+        *LAST_OF_ONE_THREAD,
     )
-    usual: ClassVar[Mapping[str, Any]] = {"n_cpu_tf_sess": 1}
     learns_from_vectors = False
     rows_every = 1
-
-    def learn(
-        self,
-        total_timesteps: int,
-        callback: Callback = None,
-        log_interval: int = 100,
-        tb_log_name: str = "PPO1",
-        reset_num_timesteps: bool = True,
-    ) -> Self:
-        """As `BaseRLModel.learn`; `log_interval` is ignored: every collection logs a row."""
-        return super().learn(
-            total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
-        )

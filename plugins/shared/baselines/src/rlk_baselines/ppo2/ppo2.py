@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
-
-from rlk_baselines.common.base_class import Callback
+from rlk_baselines.arguments import LAST, Argument, Rate, Scheduled
 from rlk_baselines.models import ActorCriticRLModel
 
 
@@ -15,36 +13,18 @@ class PPO2(ActorCriticRLModel):
     """
 
     algo = "ppo2"
-    names = (
-        "gamma",
-        "n_steps",
-        "ent_coef",
-        "learning_rate",
-        "vf_coef",
-        "max_grad_norm",
-        "lam",
-        "nminibatches",
-        "noptepochs",
-        "cliprange",
-        "cliprange_vf",
-        "verbose",
-        "tensorboard_log",
-        "_init_setup_model",
-        "policy_kwargs",
-        "full_tensorboard_log",
-        "seed",
-        "n_cpu_tf_sess",
+    rows = 1
+    arguments = (
+        Argument("gamma", change="at once"),
+        Argument("n_steps"),
+        Argument("ent_coef", change="at once"),
+        Argument("learning_rate", change=Rate(("policy",))),
+        Argument("vf_coef", change="at once"),
+        Argument("max_grad_norm"),
+        Argument("lam", change="at once"),
+        Argument("nminibatches"),
+        Argument("noptepochs", change="at once"),
+        Argument("cliprange", change=Scheduled("clip_range")),
+        Argument("cliprange_vf", change=Scheduled("clip_range_vf")),
+        *LAST,
     )
-
-    def learn(
-        self,
-        total_timesteps: int,
-        callback: Callback = None,
-        log_interval: int = 1,
-        tb_log_name: str = "PPO2",
-        reset_num_timesteps: bool = True,
-    ) -> Self:
-        """As `BaseRLModel.learn`."""
-        return super().learn(
-            total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
-        )

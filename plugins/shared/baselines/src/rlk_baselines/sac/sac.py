@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
-from rlk_baselines.common.base_class import Callback
-from rlk_baselines.models import OffPolicyRLModel, refuse_replay_wrapper
+from rlk_baselines.arguments import LAST, Argument, Needed, Rate
+from rlk_baselines.models import OffPolicyRLModel
+
+
+def _is_learnt(ent_coef: Any) -> bool:
+    return isinstance(ent_coef, str) and ent_coef.startswith("auto")
+
+
+IF_LEARNT = Needed("ent_coef", "'auto'", _is_learnt)
 
 
 class SAC(OffPolicyRLModel):
@@ -15,41 +22,21 @@ class SAC(OffPolicyRLModel):
     """
 
     algo = "sac"
+    rows = 4
     has_cnns_apart = True
-    names = (
-        "gamma",
-        "learning_rate",
-        "buffer_size",
-        "learning_starts",
-        "train_freq",
-        "batch_size",
-        "tau",
-        "ent_coef",
-        "target_update_interval",
-        "gradient_steps",
-        "target_entropy",
-        "action_noise",
-        "random_exploration",
-        "verbose",
-        "tensorboard_log",
-        "_init_setup_model",
-        "policy_kwargs",
-        "full_tensorboard_log",
-        "seed",
-        "n_cpu_tf_sess",
+    arguments = (
+        Argument("gamma"),
+        Argument("learning_rate", change=Rate(("critic", "actor", "entropy"))),
+        Argument("buffer_size"),
+        Argument("learning_starts"),
+        Argument("train_freq"),
+        Argument("batch_size"),
+        Argument("tau"),
+        Argument("ent_coef"),
+        Argument("target_update_interval"),
+        Argument("gradient_steps"),
+        Argument("target_entropy", needs=IF_LEARNT),
+        Argument("action_noise"),
+        Argument("random_exploration"),
+        *LAST,
     )
-
-    def learn(
-        self,
-        total_timesteps: int,
-        callback: Callback = None,
-        log_interval: int = 4,
-        tb_log_name: str = "SAC",
-        reset_num_timesteps: bool = True,
-        replay_wrapper: Any = None,
-    ) -> Self:
-        """As `BaseRLModel.learn`; `replay_wrapper` must be None, because HER does not need it."""
-        refuse_replay_wrapper(replay_wrapper)
-        return super().learn(
-            total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
-        )

@@ -15,8 +15,19 @@ import torch
 
 from rlk.agent import Agent
 from rlk_baselines import model_files
-from rlk_baselines.accumulated_variables import AccumulatedVariables
-from rlk_baselines.arguments import bound
+from rlk_baselines.arguments import (
+    POLICY_KWARGS,
+    SEED,
+    SET_UP,
+    TENSORBOARD_LOG,
+    VERBOSE,
+    WHOLE,
+    Argument,
+    Needed,
+    bound,
+)
+from rlk_baselines.callback_variables import AccumulatedVariables
+from rlk_baselines.callback_variables.sb3_loops import LoopVariables
 from rlk_baselines.common.base_class import Callback
 from rlk_baselines.common.callbacks import as_callback
 from rlk_baselines.common.schedules import get_schedule_fn
@@ -26,7 +37,6 @@ from rlk_baselines.policies import by_name
 from rlk_baselines.policies.registered import class_of, get_policy_from_name
 from rlk_baselines.refusals import Refused, refused
 from rlk_baselines.sb3 import latest_episodes
-from rlk_baselines.sb3.callback_variables import LoopVariables
 from rlk_baselines.sb3.common.callbacks import ProgressBarCallback
 from rlk_baselines.sb3.common.logger import Logger
 from rlk_baselines.sb3.common.utils import is_seeded
@@ -42,16 +52,18 @@ from rlk_baselines.sb3.policy_keywords import settings_of
 from rlk_baselines.sb3.policy_view import PolicyView
 from rlk_baselines.sb3.rows import OwnRows
 
-#: Parameters of every model that are not hyperparameters, with their defaults.
-LAST: Mapping[str, Any] = {
-    "stats_window_size": 100,
-    "tensorboard_log": None,
-    "policy_kwargs": None,
-    "verbose": 0,
-    "seed": None,
-    "device": "auto",
-    "_init_setup_model": True,
-}
+#: The last arguments of every model.
+LAST = (
+    Argument("stats_window_size", 100, rlk=None, type=WHOLE, is_held=True),
+    *(TENSORBOARD_LOG, POLICY_KWARGS, VERBOSE, SEED),
+    Argument("device", "auto", convert=usable_device),
+    SET_UP,
+)
+#: The arguments about state-dependent exploration.
+SDE = (
+    Argument("use_sde", False, is_held=True),
+    Argument("sde_sample_freq", -1, is_held=True, needs=Needed("use_sde", "True")),
+)
 
 
 class BaseAlgorithm(HasParameters):
@@ -66,13 +78,10 @@ class BaseAlgorithm(HasParameters):
     """
 
     fixed: ClassVar[Mapping[str, Any]] = {}  #: settings of rlk, unless `policy_kwargs` set them
-    renames: ClassVar[Mapping[str, str]] = {}  #: parameter -> rlk's setting
-    #: Parameter -> the only value that is supported, and what to use instead of others.
-    only: ClassVar[Mapping[str, tuple[Any, str]]] = {}
     layers: ClassVar[tuple[int, ...]] = (64, 64)  #: the default sizes of hidden layers
     layers_of_images: ClassVar[tuple[int, ...]] = ()  #: likewise, after a CNN
     shares_extractor: ClassVar[bool] = True  #: the default of `share_features_extractor`
-    rows: ClassVar[int] = 1  #: the default of `log_interval`
+    rows = 1
     #: Policy name -> class; a derived class may add names of its own.
     policy_aliases: ClassVar[dict[str, Any]] = {
         "MlpPolicy": by_name.MlpPolicy,
@@ -80,6 +89,7 @@ class BaseAlgorithm(HasParameters):
         "MultiInputPolicy": by_name.MultiInputPolicy,
     }
     viewed: ClassVar[type[PolicyView]] = PolicyView  #: the class of `policy`
+    full_tensorboard_log = False
     requires_on_step = True  #: of callbacks, as their base class does in Stable-Baselines3
     learns_from_vectors = True
     acts_deterministically = False
@@ -98,7 +108,7 @@ class BaseAlgorithm(HasParameters):
         policy = given["policy"]
         if isinstance(policy, str) and class_of(policy) is policy:  # no name that all models know
             given = {**given, "policy": self.policy_aliases.get(policy, policy)}
-        super()._set_initial({"full_tensorboard_log": False, **given}, env)
+        super()._set_initial(given, env)
         self._drawn_seed: int | None = None
         self._watcher = Watcher()
         self._rows = self._watcher.rows = OwnRows()
@@ -149,26 +159,6 @@ class BaseAlgorithm(HasParameters):
         return super().held_policy_kwargs(
             {key: value for key, value in kwargs.items() if key != "optimizer_class"}
         )
-
-    def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
-        """As in `Constructed`; Refused for a value that `only` does not allow."""
-        for key, (value, instead) in self.only.items():
-            if settings.pop(key, value) != value:
-                raise Refused(f"{type(self).__name__}: {key} is {value!r} here. {instead}")
-        found = {self.renames.get(key, key): value for key, value in settings.items()}
-        if self.algo != "ppo":
-            found.pop("stats_window_size", None)
-        if "device" in found:
-            found["device"] = usable_device(found["device"])
-        if isinstance(found.get("train_freq"), tuple):
-            count, unit = found["train_freq"]
-            found["train_freq"] = count if unit == "step" else f"{count} {unit}"
-        return found
-
-    def arguments_of(self, settings: dict[str, Any]) -> dict[str, Any]:
-        """As in `Constructed`, by the names of Stable-Baselines3."""
-        names = {theirs: name for name, theirs in self.renames.items()}
-        return {names.get(key, key): value for key, value in settings.items()}
 
     def _policy_settings(self) -> dict[str, Any]:
         return settings_of(
@@ -283,7 +273,6 @@ class BaseAlgorithm(HasParameters):
         """
         if progress_bar:
             callback = [ProgressBarCallback(), as_callback(callback)]
-        rows = self.rows if log_interval == "auto" else log_interval or 0
         name = tb_log_name or type(self).__name__
         steps = whole_timesteps(total_timesteps)
         if reset_num_timesteps:  # rows then average over new episodes only
@@ -292,7 +281,7 @@ class BaseAlgorithm(HasParameters):
             self.agent.run.metrics.recent_successes.clear()
         before = 0 if reset_num_timesteps else self.num_timesteps
         self._total_timesteps, self.start_time = before + steps, time.time_ns()
-        return super().learn(total_timesteps, callback, rows, name, reset_num_timesteps)
+        return super().learn(total_timesteps, callback, log_interval, name, reset_num_timesteps)
 
     def own_variables(self) -> list[AccumulatedVariables]:
         """As in `BaseRLModel`."""

@@ -13,7 +13,7 @@ import torch
 
 from rlk.records import Array
 from rlk.spaces import map_observation
-from rlk_baselines.sb3.callback_variables import log_prob_of
+from rlk_baselines.callback_variables.sb3_loops import log_prob_of
 from rlk_baselines.sb3.common.type_aliases import DictRolloutBufferSamples, RolloutBufferSamples
 from rlk_on_policy.advantages import advantages
 

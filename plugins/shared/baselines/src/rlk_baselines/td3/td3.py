@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
-
-from rlk_baselines.common.base_class import Callback
-from rlk_baselines.models import DeterministicModel, refuse_replay_wrapper
+from rlk_baselines.arguments import LAST, Argument, Needed, Rate
+from rlk_baselines.models import DeterministicModel
 
 
 class TD3(DeterministicModel):
@@ -15,41 +13,21 @@ class TD3(DeterministicModel):
     """
 
     algo = "td3"
+    rows = 4
     has_cnns_apart = True
-    names = (
-        "gamma",
-        "learning_rate",
-        "buffer_size",
-        "learning_starts",
-        "train_freq",
-        "gradient_steps",
-        "batch_size",
-        "tau",
-        "policy_delay",
-        "action_noise",
-        "target_policy_noise",
-        "target_noise_clip",
-        "random_exploration",
-        "verbose",
-        "tensorboard_log",
-        "_init_setup_model",
-        "policy_kwargs",
-        "full_tensorboard_log",
-        "seed",
-        "n_cpu_tf_sess",
+    arguments = (
+        Argument("gamma"),
+        Argument("learning_rate", change=Rate(("critic", "actor"))),
+        Argument("buffer_size"),
+        Argument("learning_starts"),
+        Argument("train_freq"),
+        Argument("gradient_steps"),
+        Argument("batch_size"),
+        Argument("tau"),
+        Argument("policy_delay"),
+        Argument("action_noise"),
+        Argument("target_policy_noise"),
+        Argument("target_noise_clip", needs=Needed("target_policy_noise", "… above 0")),
+        Argument("random_exploration"),
+        *LAST,
     )
-
-    def learn(
-        self,
-        total_timesteps: int,
-        callback: Callback = None,
-        log_interval: int = 4,
-        tb_log_name: str = "TD3",
-        reset_num_timesteps: bool = True,
-        replay_wrapper: Any = None,
-    ) -> Self:
-        """As `BaseRLModel.learn`; `replay_wrapper` must be None, because HER does not need it."""
-        refuse_replay_wrapper(replay_wrapper)
-        return super().learn(
-            total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps
-        )

@@ -11,7 +11,7 @@ import attrs
 import rlk_baselines
 from rlk.program_warnings import warn_program
 from rlk.records import Array
-from rlk_baselines.arguments import OF_ALL
+from rlk_baselines.arguments import LAST, Argument
 from rlk_baselines.custom_objects import SPACES
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
 from rlk_baselines.refusals import Refused
@@ -91,7 +91,7 @@ def made(
             f"the policy in {saved.path} is a class of a program, which is not read: pass it "
             f"again, {cls.__name__}.load({str(saved.path)!r}, policy=…)."
         )
-    only = {key: one for key, one in getattr(cls, "only", {}).items() if key not in given}
+    only = {one.name: one for one in cls.arguments if one.only and one.name not in given}
     for text in (*_replaced(only, settings, saved.left_out), *_other_optimiser(cls, saved)):
         warn_program(f"{saved.path}: {text}")
     not_lost = {*given, *only}
@@ -134,7 +134,8 @@ def classes_of(saved: files.SavedThere) -> tuple[str, ...]:
     """
     if "using_gail" in saved.settings:
         return ("GAIL",) if saved.settings["using_gail"] else ("TRPO",)
-    own = {name: {*getattr(rlk_baselines, name).names} - OF_ALL.keys() for name in CLASSES}
+    last = {one.name for one in LAST}
+    own = {name: {*getattr(rlk_baselines, name).names} - last for name in CLASSES}
     there = {*saved.settings, *saved.left_out} & set().union(*own.values())
     like = {name: len(names & there) / len(names | there) for name, names in own.items()}
     return tuple(name for name in CLASSES if like[name] == max(like.values()))
@@ -154,24 +155,25 @@ def _as_tuple(value: Any) -> Any:
 
 
 def _replaced(
-    only: Mapping[str, tuple[Any, str]], settings: dict[str, Any], left_out: Iterable[str]
+    only: Mapping[str, Argument], settings: dict[str, Any], left_out: Iterable[str]
 ) -> list[str]:
     """Remove settings that have only one supported value here.
 
     Args:
-        only: these settings -> the value, and what to use instead of others.
+        only: these settings.
         settings: those in the file, which are changed.
         left_out: the names of settings in the file that are functions or objects.
 
     Returns:
         A sentence about each one that has another value in the file.
     """
-    found = {key: repr(settings.pop(key, None) or value) for key, (value, _) in only.items()}
+    found = {key: repr(settings.pop(key, None) or one.default) for key, one in only.items()}
     found |= {key: "an object" for key in left_out if key in only}
+    here = {key: repr(one.default) for key, one in only.items()}
     return [
-        f"{key} is {there} in the file, and {only[key][0]!r} in the loaded model. {only[key][1]}"
+        f"{key} is {there} in the file, and {here[key]} in the loaded model. {only[key].only}"
         for key, there in found.items()
-        if there != repr(only[key][0])
+        if there != here[key]
     ]
 
 

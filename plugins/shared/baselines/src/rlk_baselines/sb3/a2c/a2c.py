@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from torch.optim import Adam, RMSprop
 
+from rlk_baselines.arguments import Argument, Needed, Rate
 from rlk_baselines.model_files import Saved
 from rlk_baselines.refusals import Refused
-from rlk_baselines.sb3.algorithm import LAST
-from rlk_baselines.sb3.common.on_policy_algorithm import OnPolicyAlgorithm
+from rlk_baselines.sb3.algorithm import LAST, SDE
+from rlk_baselines.sb3.common.on_policy_algorithm import ROLLOUT_BUFFER, OnPolicyAlgorithm
 from rlk_baselines.sb3.common.sb2_compat.rmsprop_tf_like import RMSpropTFLike
 
-_DEFAULTS: Mapping[str, Any] = {
-    "learning_rate": 0.0007,
-    "n_steps": 5,
-    "gamma": 0.99,
-    "gae_lambda": 1.0,
-    "ent_coef": 0.0,
-    "vf_coef": 0.5,
-    "max_grad_norm": 0.5,
-    "rms_prop_eps": 1e-05,
-    "use_rms_prop": True,
-    "use_sde": False,
-    "sde_sample_freq": -1,
-    "rollout_buffer_class": None,
-    "rollout_buffer_kwargs": None,
-    "normalize_advantage": False,
-    **LAST,
-}
+_EPSILON = 1e-05
 _RMSPROP = {"optimiser": "rmsprop", "rmsprop.variant": "torch"}
 _OF_TENSORFLOW = {"optimiser": "rmsprop", "rmsprop.variant": "tensorflow"}
 
@@ -41,10 +26,22 @@ class A2C(OnPolicyAlgorithm):
     """
 
     algo = "a2c"
-    names = tuple(_DEFAULTS)
-    usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
+    arguments = (
+        Argument("learning_rate", 0.0007, change=Rate(("policy",))),
+        Argument("n_steps", 5),
+        Argument("gamma", 0.99, change="at once"),
+        Argument("gae_lambda", 1.0, change="at once"),
+        Argument("ent_coef", 0.0, change="at once"),
+        Argument("vf_coef", 0.5, change="at once"),
+        Argument("max_grad_norm", 0.5),
+        Argument("rms_prop_eps", _EPSILON, rlk="epsilon", needs=Needed("use_rms_prop", "True")),
+        Argument("use_rms_prop", True, is_held=True),
+        *SDE,
+        *ROLLOUT_BUFFER,
+        Argument("normalize_advantage", False, change="at once"),
+        *LAST,
+    )
     rows = 100
-    renames: ClassVar[Mapping[str, str]] = {"rms_prop_eps": "epsilon"}
 
     def _optimizer(self) -> tuple[Any, float]:
         keywords = self.policy_kwargs.get("optimizer_kwargs") or {}
@@ -52,7 +49,7 @@ class A2C(OnPolicyAlgorithm):
             return self.policy_kwargs["optimizer_class"], keywords.get("eps", 1e-8)
         if self._given["use_rms_prop"]:
             return RMSprop, self._given["rms_prop_eps"]
-        return Adam, self.usual["rms_prop_eps"]  # Stable-Baselines3's epsilon for Adam, too
+        return Adam, _EPSILON  # Stable-Baselines3's epsilon for Adam, too
 
     def held_policy_kwargs(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """As in `BaseAlgorithm`, with the name of `RMSpropTFLike`."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import attrs
 from gymnasium import spaces
 
 from rlk_baselines import model_files
+from rlk_baselines.arguments import DICT, Argument
 from rlk_baselines.environments.as_vec_env import as_vec_env
 from rlk_baselines.environments.info_keys import keys_read
 from rlk_baselines.environments.training_vector import training_vector
@@ -25,6 +25,36 @@ from rlk_baselines.sb3.monitored import monitored
 from rlk_baselines.sb3.replay_view import ModelsReplay
 
 
+def _as_setting(train_freq: Any) -> Any:
+    """The value of rlk's setting for a `train_freq`."""
+    if not isinstance(train_freq, tuple):
+        return train_freq
+    count, unit = train_freq
+    return count if unit == "step" else f"{count} {unit}"
+
+
+TRAIN_FREQ = Argument("train_freq", 1, convert=_as_setting)
+#: The arguments about the replay.
+REPLAY = (
+    Argument("replay_buffer_class", None, rlk=None),
+    Argument("replay_buffer_kwargs", None, type=DICT),
+    Argument("optimize_memory_usage", False, rlk=None),  # each observation is kept once anyway
+    Argument("n_steps", 1, rlk="n-step.n_steps", is_held=True),
+)
+#: The arguments that DDPG, SAC and TD3 have after `learning_rate`.
+OF_CONTROL = (
+    Argument("buffer_size", 1_000_000),
+    Argument("learning_starts", 100),
+    Argument("batch_size", 256),
+    Argument("tau", 0.005),
+    Argument("gamma", 0.99),
+    TRAIN_FREQ,
+    Argument("gradient_steps", 1),
+    Argument("action_noise", None),
+    *REPLAY,
+)
+
+
 class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
     """The base class of off-policy models."""
 
@@ -32,7 +62,6 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
     learns_from_vectors = True
     acts_deterministically = False
     replayed = ModelsReplay
-    renames: ClassVar[Mapping[str, str]] = {"n_steps": "n-step.n_steps"}
 
     @property
     def critic(self) -> Any:
@@ -60,8 +89,6 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
 
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
         """As in `BaseAlgorithm`; the buffer's arguments become settings of rlk's storages."""
-        settings.pop("replay_buffer_class", None)
-        settings.pop("optimize_memory_usage", None)  # a replay keeps each observation once anyway
         if settings.get("n_steps") == 1:  # without the decorator that has this setting
             del settings["n_steps"]
         keywords = settings.pop("replay_buffer_kwargs", None)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from rlk_baselines.arguments import Argument
 from rlk_baselines.policies.classes import LstmPolicy
 from rlk_baselines.policies.registered import class_of
 from rlk_baselines.refusals import Refused
@@ -12,6 +12,12 @@ from rlk_baselines.sb3.algorithm import BaseAlgorithm
 from rlk_baselines.sb3.common.policies import ActorCriticPolicy
 from rlk_baselines.sb3.policy_view import ActorCriticView
 from rlk_baselines.sb3.rollout_view import ModelsRollout
+
+#: The arguments about the storage of collections.
+ROLLOUT_BUFFER = (
+    Argument("rollout_buffer_class", None, rlk=None, only="rlk.make has storages: storage=NAME."),
+    Argument("rollout_buffer_kwargs", None, rlk=None, only="rlk.make has storages: storage={…}."),
+)
 
 
 class OnPolicyAlgorithm(BaseAlgorithm):
@@ -21,10 +27,6 @@ class OnPolicyAlgorithm(BaseAlgorithm):
     policy_aliases: ClassVar[dict[str, Any]] = {
         **BaseAlgorithm.policy_aliases,
         "MlpPolicy": ActorCriticPolicy,
-    }
-    only: ClassVar[Mapping[str, Any]] = {
-        "rollout_buffer_class": (None, "rlk.make has storages: storage=NAME."),
-        "rollout_buffer_kwargs": (None, "rlk.make has storages: storage={…}."),
     }
 
     def _policy_settings(self) -> dict[str, Any]:

@@ -5,27 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from rlk_baselines.arguments import Argument, Rate
 from rlk_baselines.sb3.algorithm import LAST
-from rlk_baselines.sb3.common.off_policy_algorithm import OffPolicyAlgorithm
+from rlk_baselines.sb3.common.off_policy_algorithm import OF_CONTROL, OffPolicyAlgorithm
 from rlk_baselines.sb3.policy_view import DeterministicView
 from rlk_baselines.sb3.td3.policies import TD3Policy
-
-_DEFAULTS: Mapping[str, Any] = {
-    "learning_rate": 0.001,
-    "buffer_size": 1_000_000,
-    "learning_starts": 100,
-    "batch_size": 256,
-    "tau": 0.005,
-    "gamma": 0.99,
-    "train_freq": 1,
-    "gradient_steps": 1,
-    "action_noise": None,
-    "replay_buffer_class": None,
-    "replay_buffer_kwargs": None,
-    "optimize_memory_usage": False,
-    "n_steps": 1,
-    **LAST,
-}
 
 
 class DDPG(OffPolicyAlgorithm):
@@ -41,8 +25,11 @@ class DDPG(OffPolicyAlgorithm):
         **OffPolicyAlgorithm.policy_aliases,
         "MlpPolicy": TD3Policy,
     }
-    names = tuple(_DEFAULTS)
-    usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
+    arguments = (
+        Argument("learning_rate", 0.001, change=Rate(("critic", "actor"))),
+        *OF_CONTROL,
+        *LAST,
+    )
     layers = (400, 300)
     layers_of_images = (256, 256)
     shares_extractor = False

@@ -5,34 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
+import attrs
+
 from rlk import spaces
+from rlk_baselines.arguments import Argument, Rate
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.algorithm import LAST
-from rlk_baselines.sb3.common.off_policy_algorithm import OffPolicyAlgorithm
+from rlk_baselines.sb3.common.off_policy_algorithm import REPLAY, TRAIN_FREQ, OffPolicyAlgorithm
 from rlk_baselines.sb3.common.utils.schedules import LinearSchedule, get_linear_fn
 from rlk_baselines.sb3.dqn.policies import DQNPolicy
 from rlk_baselines.sb3.policy_view import QView
-
-_DEFAULTS: Mapping[str, Any] = {
-    "learning_rate": 0.0001,
-    "buffer_size": 1_000_000,
-    "learning_starts": 100,
-    "batch_size": 32,
-    "tau": 1.0,
-    "gamma": 0.99,
-    "train_freq": 4,
-    "gradient_steps": 1,
-    "replay_buffer_class": None,
-    "replay_buffer_kwargs": None,
-    "optimize_memory_usage": False,
-    "n_steps": 1,
-    "target_update_interval": 10_000,
-    "exploration_fraction": 0.1,
-    "exploration_initial_eps": 1.0,
-    "exploration_final_eps": 0.05,
-    "max_grad_norm": 10.0,
-    **LAST,
-}
 
 
 class DQN(OffPolicyAlgorithm):
@@ -48,13 +30,24 @@ class DQN(OffPolicyAlgorithm):
         **OffPolicyAlgorithm.policy_aliases,
         "MlpPolicy": DQNPolicy,
     }
-    names = tuple(_DEFAULTS)
-    usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
+    arguments = (
+        Argument("learning_rate", 0.0001, change=Rate(("q",))),
+        Argument("buffer_size", 1_000_000),
+        Argument("learning_starts", 100),
+        Argument("batch_size", 32),
+        Argument("tau", 1.0),
+        Argument("gamma", 0.99),
+        attrs.evolve(TRAIN_FREQ, default=4),
+        Argument("gradient_steps", 1),
+        *REPLAY,
+        Argument("target_update_interval", 10_000, rlk="target_network_update_freq"),
+        Argument("exploration_fraction", 0.1),
+        Argument("exploration_initial_eps", 1.0),
+        Argument("exploration_final_eps", 0.05),
+        Argument("max_grad_norm", 10.0),
+        *LAST,
+    )
     fixed: ClassVar[Mapping[str, Any]] = {"double_q": False, "dueling": False}
-    renames: ClassVar[Mapping[str, str]] = {
-        **OffPolicyAlgorithm.renames,
-        "target_update_interval": "target_network_update_freq",
-    }
     exploration_initial_eps: float
     exploration_final_eps: float
     exploration_fraction: float

@@ -2,34 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from rlk.program_warnings import warn_program
-from rlk_baselines.sb3.algorithm import LAST
+from rlk_baselines.arguments import Argument, Rate, Scheduled
+from rlk_baselines.sb3.algorithm import LAST, SDE
 from rlk_baselines.sb3.callable_numbers import callable_number
-from rlk_baselines.sb3.common.on_policy_algorithm import OnPolicyAlgorithm
-
-_DEFAULTS: Mapping[str, Any] = {
-    "learning_rate": 0.0003,
-    "n_steps": 2048,
-    "batch_size": 64,
-    "n_epochs": 10,
-    "gamma": 0.99,
-    "gae_lambda": 0.95,
-    "clip_range": 0.2,
-    "clip_range_vf": None,
-    "normalize_advantage": True,
-    "ent_coef": 0.0,
-    "vf_coef": 0.5,
-    "max_grad_norm": 0.5,
-    "use_sde": False,
-    "sde_sample_freq": -1,
-    "rollout_buffer_class": None,
-    "rollout_buffer_kwargs": None,
-    "target_kl": None,
-    **LAST,
-}
+from rlk_baselines.sb3.common.on_policy_algorithm import ROLLOUT_BUFFER, OnPolicyAlgorithm
 
 
 class PPO(OnPolicyAlgorithm):
@@ -39,8 +19,24 @@ class PPO(OnPolicyAlgorithm):
     """
 
     algo = "ppo"
-    names = tuple(_DEFAULTS)
-    usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
+    arguments: ClassVar[tuple[Argument, ...]] = (
+        Argument("learning_rate", 0.0003, change=Rate(("policy",))),
+        Argument("n_steps", 2048),
+        Argument("batch_size", 64),
+        Argument("n_epochs", 10, change="at once"),
+        Argument("gamma", 0.99, change="at once"),
+        Argument("gae_lambda", 0.95, change="at once"),
+        Argument("clip_range", 0.2, change=Scheduled("clip_range")),
+        Argument("clip_range_vf", None, change=Scheduled("clip_range_vf")),
+        Argument("normalize_advantage", True, change="at once"),
+        Argument("ent_coef", 0.0, change="at once"),
+        Argument("vf_coef", 0.5, change="at once"),
+        Argument("max_grad_norm", 0.5),
+        *SDE,
+        *ROLLOUT_BUFFER,
+        Argument("target_kl", None, change="at once"),
+        *LAST,
+    )
 
     @property
     def clip_range(self) -> Any:

@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from torch import Tensor
 
-from rlk_baselines.sb3.algorithm import LAST
-from rlk_baselines.sb3.common.off_policy_algorithm import OffPolicyAlgorithm
+from rlk_baselines.arguments import Argument, Needed, Rate
+from rlk_baselines.sac.sac import IF_LEARNT
+from rlk_baselines.sb3.algorithm import LAST, SDE
+from rlk_baselines.sb3.common.off_policy_algorithm import OF_CONTROL, OffPolicyAlgorithm
 from rlk_baselines.sb3.policy_view import StochasticView
 from rlk_baselines.sb3.sac.policies import SACPolicy
-
-_DEFAULTS: Mapping[str, Any] = {
-    "learning_rate": 0.0003,
-    "buffer_size": 1_000_000,
-    "learning_starts": 100,
-    "batch_size": 256,
-    "tau": 0.005,
-    "gamma": 0.99,
-    "train_freq": 1,
-    "gradient_steps": 1,
-    "action_noise": None,
-    "replay_buffer_class": None,
-    "replay_buffer_kwargs": None,
-    "optimize_memory_usage": False,
-    "n_steps": 1,
-    "ent_coef": "auto",
-    "target_update_interval": 1,
-    "target_entropy": "auto",
-    "use_sde": False,
-    "sde_sample_freq": -1,
-    "use_sde_at_warmup": False,
-    **LAST,
-}
 
 
 class SAC(OffPolicyAlgorithm):
@@ -48,8 +26,16 @@ class SAC(OffPolicyAlgorithm):
         **OffPolicyAlgorithm.policy_aliases,
         "MlpPolicy": SACPolicy,
     }
-    names = tuple(_DEFAULTS)
-    usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
+    arguments = (
+        Argument("learning_rate", 0.0003, change=Rate(("critic", "actor", "entropy"))),
+        *OF_CONTROL,
+        Argument("ent_coef", "auto"),
+        Argument("target_update_interval", 1),
+        Argument("target_entropy", "auto", needs=IF_LEARNT),
+        *SDE,
+        Argument("use_sde_at_warmup", False, needs=Needed("use_sde", "True")),
+        *LAST,
+    )
     layers = (256, 256)
     layers_of_images = (256, 256)
     shares_extractor = False

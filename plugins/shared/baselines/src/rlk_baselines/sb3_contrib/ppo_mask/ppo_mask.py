@@ -10,9 +10,12 @@ import torch
 from torch import Tensor
 
 from rlk import spaces
+from rlk.agent import Agent
+from rlk.errors import PlanError
 from rlk.records import Array
 from rlk_action_masking.masks import (
     KEY,
+    TITLE,
     as_booleans,
     observation_with_mask,
     options,
@@ -21,13 +24,11 @@ from rlk_action_masking.masks import (
 from rlk_baselines.common.base_class import Callback
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.action_distribution import ActionDistribution
+from rlk_baselines.sb3.algorithm import SDE
 from rlk_baselines.sb3.images import channels_first
 from rlk_baselines.sb3.policy_view import ActorCriticView
 from rlk_baselines.sb3.ppo.ppo import PPO
 from rlk_baselines.sb3_contrib.ppo_mask.policies import MaskableActorCriticPolicy
-
-#: Parameters of PPO that this class does not have.
-_NOT_HERE = ("use_sde", "sde_sample_freq")
 
 
 @MaskableActorCriticPolicy.register
@@ -105,11 +106,21 @@ class MaskablePPO(PPO):
         **PPO.policy_aliases,
         "MlpPolicy": MaskableActorCriticPolicy,
     }
-    names = tuple(name for name in PPO.names if name not in _NOT_HERE)
-    usual: ClassVar[Mapping[str, Any]] = {name: PPO.usual[name] for name in names}
+    arguments = tuple(one for one in PPO.arguments if one not in SDE)
 
     def _plugins(self) -> list[Any]:
         return [*super()._plugins(), "action-masking"]
+
+    def _new_agent(self) -> Agent:
+        try:
+            return super()._new_agent()
+        except PlanError as error:
+            if TITLE not in str(error):
+                raise
+            raise PlanError(
+                f"{error} MaskablePPO always has these plugins, which put the masks of "
+                "action_masks() into observations: without masks use PPO."
+            ) from error
 
     @property
     def observation_space(self) -> Any:

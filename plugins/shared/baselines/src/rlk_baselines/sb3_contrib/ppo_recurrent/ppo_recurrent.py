@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import attrs
+
 from rlk_baselines.policies.classes import FeedForwardPolicy
 from rlk_baselines.policies.registered import class_of
 from rlk_baselines.refusals import Refused
+from rlk_baselines.sb3.common.on_policy_algorithm import ROLLOUT_BUFFER
 from rlk_baselines.sb3.policy_keywords import listed, settings_of
 from rlk_baselines.sb3.policy_view import ActorCriticView
 from rlk_baselines.sb3.ppo.ppo import PPO
@@ -16,9 +19,6 @@ from rlk_baselines.sb3_contrib.ppo_recurrent.policies import (
     MultiInputLstmPolicy,
     RecurrentActorCriticPolicy,
 )
-
-#: Parameters of PPO that this class does not have.
-_NOT_HERE = ("rollout_buffer_class", "rollout_buffer_kwargs")
 
 
 @RecurrentActorCriticPolicy.register
@@ -39,12 +39,11 @@ class RecurrentPPO(PPO):
         "CnnLstmPolicy": CnnLstmPolicy,
         "MultiInputLstmPolicy": MultiInputLstmPolicy,
     }
-    names = tuple(name for name in PPO.names if name not in _NOT_HERE)
-    usual: ClassVar[Mapping[str, Any]] = {
-        **{name: PPO.usual[name] for name in names},
-        "n_steps": 128,
-        "batch_size": 128,
-    }
+    arguments = tuple(
+        attrs.evolve(one, default=128) if one.name in ("n_steps", "batch_size") else one
+        for one in PPO.arguments
+        if one not in ROLLOUT_BUFFER
+    )
 
     def _policy_settings(self) -> dict[str, Any]:
         """As in `BaseAlgorithm`; as in sb3-contrib, hidden layers come after the LSTM."""

@@ -5,29 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from rlk_baselines.sb3.algorithm import LAST
-from rlk_baselines.sb3.common.on_policy_algorithm import OnPolicyAlgorithm
-
-_DEFAULTS: Mapping[str, Any] = {
-    "learning_rate": 1e-3,
-    "n_steps": 2048,
-    "batch_size": 128,
-    "gamma": 0.99,
-    "cg_max_steps": 15,
-    "cg_damping": 0.1,
-    "line_search_shrinking_factor": 0.8,
-    "line_search_max_iter": 10,
-    "n_critic_updates": 10,
-    "gae_lambda": 0.95,
-    "use_sde": False,
-    "sde_sample_freq": -1,
-    "rollout_buffer_class": None,
-    "rollout_buffer_kwargs": None,
-    "normalize_advantage": True,
-    "target_kl": 0.01,
-    "sub_sampling_factor": 1,
-    **LAST,
-}
+from rlk_baselines.arguments import Argument, Rate
+from rlk_baselines.sb3.algorithm import LAST, SDE
+from rlk_baselines.sb3.common.on_policy_algorithm import ROLLOUT_BUFFER, OnPolicyAlgorithm
 
 
 class TRPO(OnPolicyAlgorithm):
@@ -38,26 +18,29 @@ class TRPO(OnPolicyAlgorithm):
     """
 
     algo = "trpo"
-    names = tuple(_DEFAULTS)
-    usual: ClassVar[Mapping[str, Any]] = _DEFAULTS
+    arguments = (
+        Argument("learning_rate", 1e-3, rlk="vf_stepsize", change=Rate(("vf",))),
+        Argument("n_steps", 2048, is_held=True),
+        Argument("batch_size", 128, rlk="vf_batch_size"),
+        Argument("gamma", 0.99),
+        Argument("cg_max_steps", 15, rlk="cg_iters"),
+        Argument("cg_damping", 0.1),
+        Argument("line_search_shrinking_factor", 0.8, rlk="natural-gradient.line_search_factor"),
+        Argument("line_search_max_iter", 10, rlk="natural-gradient.line_search_steps"),
+        Argument("n_critic_updates", 10, rlk="vf_iters"),
+        Argument("gae_lambda", 0.95, rlk="lam"),
+        *SDE,
+        *ROLLOUT_BUFFER,
+        Argument("normalize_advantage", True, rlk=None, only="Leave it out."),
+        Argument("target_kl", 0.01, rlk="max_kl"),
+        Argument(
+            "sub_sampling_factor", 1, rlk=None, only="A smaller n_steps makes a step cheaper."
+        ),
+        *LAST,
+    )
     #: There, a step is taken only within the trust region itself, and the value function's Adam
     #: has the epsilon of PPO.
     fixed: ClassVar[Mapping[str, Any]] = {"natural-gradient.kl_slack": 1.0, "adam.eps": 1e-5}
-    renames: ClassVar[Mapping[str, str]] = {
-        "learning_rate": "vf_stepsize",
-        "batch_size": "vf_batch_size",
-        "cg_max_steps": "cg_iters",
-        "line_search_shrinking_factor": "natural-gradient.line_search_factor",
-        "line_search_max_iter": "natural-gradient.line_search_steps",
-        "n_critic_updates": "vf_iters",
-        "gae_lambda": "lam",
-        "target_kl": "max_kl",
-    }
-    only: ClassVar[Mapping[str, Any]] = {
-        "normalize_advantage": (True, "Leave it out."),
-        "sub_sampling_factor": (1, "A smaller n_steps makes a step cheaper."),
-        **OnPolicyAlgorithm.only,
-    }
 
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
         """As in `BaseAlgorithm`; rlk's collections are counted over all environments."""

@@ -1,7 +1,14 @@
 """The variables of `learn` that callbacks find in `locals`, by their documented names.
 
 `constants` gives those that do not change during a call of `learn`, `shared` those that every model
-has at a step. `accumulated_variables` has those that accumulate from step to step.
+has at a step. The others accumulate from step to step, and depend on the algorithm:
+
+- `Collection`, lists with an entry per step of the collection so far: A2C, ACER, ACKTR, PPO2, and
+  any on-policy model that learns from several environments;
+- `Segment`, arrays as long as the whole collection, of one environment: GAIL, PPO1, TRPO;
+- `Episodes`, the episodes of one environment: DDPG, DQN, SAC, TD3;
+- `LoopVariables`: additional ones of Stable-Baselines3's models.
+
 Shapes: N environments.
 """
 
@@ -21,10 +28,31 @@ from rlk_baselines.common.schedules import get_schedule_fn
 from rlk_on_policy.recurrent import is_recurrent
 
 if TYPE_CHECKING:
+    from rlk.running.metrics import Means
     from rlk.running.run import Run
 
 Infos = Sequence[Mapping[str, Any]]
 Variables = dict[str, Any]
+
+
+class AccumulatedVariables:
+    """Variables that accumulate from step to step.
+
+    As in Stable Baselines, they include a step only after the callback was called for it.
+    """
+
+    def begin(self, run: Run) -> None:
+        """Prepare for a collection, which begins now."""
+
+    def see(self, run: Run, step: Step, infos: Infos, found: Variables) -> None:
+        """Add these variables to those of this step, before the callback is called."""
+
+    def add(self, step: Step, infos: Infos) -> None:
+        """Include this step, after the callback."""
+
+    def rest(self, run: Run, losses: Means) -> Variables:
+        """Further variables, after the updates."""
+        return {}
 
 
 def constants(model: Any, total_timesteps: int) -> Variables:

@@ -11,37 +11,41 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rlk.records import Step
-from rlk_baselines.callback_variables import Infos, Variables, after, first
+from rlk_baselines.callback_variables import AccumulatedVariables, Infos, Variables, after, first
 
 if TYPE_CHECKING:
-    from rlk.running.metrics import Means
     from rlk.running.run import Run
 
 
-class Segment:
+class Segment(AccumulatedVariables):
     """The collection of one environment so far: arrays of its full length, [T, …].
 
     Args:
         run: the run; its algorithm gives T.
         knows_rewards: whether the model learns from the environment's rewards. GAIL does not: its
             discriminator gives rewards once the collection is complete.
+        return_, length: of the current episode so far.
+        is_start: whether an episode starts with the next step.
     """
 
-    def __init__(self, run: Run, *, knows_rewards: bool) -> None:
+    def __init__(
+        self,
+        run: Run,
+        *,
+        knows_rewards: bool,
+        return_: float = 0.0,
+        length: int = 0,
+        is_start: bool = True,
+    ) -> None:
         self._knows_rewards, steps = knows_rewards, run.algorithm.steps_per_collect()
         self._arrays: Variables = {
             **{name: np.zeros(steps, np.float32) for name in ("true_rewards", "rewards", "vpreds")},
             **{name: np.zeros(steps, bool) for name in ("episode_starts", "dones")},
         }
-        self._step = self._length = self._i = 0
-        self._return = 0.0
-        self._is_start = True
+        self._step = self._i = 0
+        self._return, self._length, self._is_start = return_, length, is_start
         self._returns: list[float] = []
         self._lengths: list[int] = []
-
-    def continue_episode(self, return_: float, length: int, *, is_start: bool) -> None:
-        """Begin in the middle of an episode with this return and length, or at its start."""
-        self._return, self._length, self._is_start = return_, length, is_start
 
     def begin(self, run: Run) -> None:
         self._i, self._returns, self._lengths = 0, [], []
@@ -92,6 +96,3 @@ class Segment:
             self._returns.append(float(told["r"]) if is_told else self._return)
             self._lengths.append(self._length)
             self._return, self._length = 0.0, 0
-
-    def rest(self, run: Run, losses: Means) -> Variables:
-        return {}

@@ -12,14 +12,13 @@ import torch
 
 from rlk.records import Step
 from rlk.spaces import map_observation
-from rlk_baselines.callback_variables import Infos, Variables
+from rlk_baselines.callback_variables import AccumulatedVariables, Infos, Variables
 
 if TYPE_CHECKING:
-    from rlk.running.metrics import Means
     from rlk.running.run import Run
 
 
-class LoopVariables:
+class LoopVariables(AccumulatedVariables):
     """The variables of Stable-Baselines3's loops, added to those of Stable Baselines 2.10.
 
     On-policy: `obs_tensor`, `values` [N, 1] and `log_probs` [N] as tensors, `iteration` and
@@ -66,10 +65,6 @@ class LoopVariables:
 
     def add(self, step: Step, infos: Infos) -> None:
         self._steps += 1
-
-    def rest(self, run: Run, losses: Means) -> Variables:
-        """None."""
-        return {}
 
 
 @torch.no_grad()

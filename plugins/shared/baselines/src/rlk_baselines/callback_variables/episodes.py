@@ -9,16 +9,23 @@ import attrs
 import numpy as np
 
 from rlk.records import Step
-from rlk_baselines.callback_variables import Infos, Variables, after, copied, env_actions, first
+from rlk_baselines.callback_variables import (
+    AccumulatedVariables,
+    Infos,
+    Variables,
+    after,
+    copied,
+    env_actions,
+    first,
+)
 
 if TYPE_CHECKING:
-    from rlk.running.metrics import Means
     from rlk.running.run import Run
     from rlk_baselines.common.vec_env import VecNormalize
 
 
 @attrs.define
-class Episodes:
+class Episodes(AccumulatedVariables):
     """The episodes of one environment so far, in this call of `learn`.
 
     Attributes:
@@ -112,9 +119,6 @@ class Episodes:
             self.length = 0
             if infos[0].get("is_success") is not None:
                 self.episode_successes.append(float(infos[0]["is_success"]))
-
-    def rest(self, run: Run, losses: Means) -> Variables:
-        return {}
 
 
 def _can_sample(run: Run) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 
 from rlk.records import Array, Step
 from rlk.running.clock import Clock
-from rlk_baselines.callback_variables import Infos, Variables, copied
+from rlk_baselines.callback_variables import AccumulatedVariables, Infos, Variables, copied
 
 if TYPE_CHECKING:
     from rlk.running.metrics import Means
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @attrs.define
-class Collection:
+class Collection(AccumulatedVariables):
     """The collection so far: lists with an entry for every step.
 
     Attributes:

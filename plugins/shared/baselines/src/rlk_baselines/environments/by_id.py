@@ -1,4 +1,4 @@
-"""Finds what an environment's id does not include, so that the id cannot make it again."""
+"""Finds out whether an environment can be made again by its id."""
 
 from __future__ import annotations
 
@@ -28,32 +28,29 @@ _WATCHING = {
 }
 
 
-def beyond_id(env: Any, spec: Any) -> list[str]:
-    """What an environment has beyond its id: wrappers, and keyword arguments that differ.
+def made_by_id(env: Any, spec: Any) -> bool:
+    """Whether an environment has nothing that its id does not include.
+
+    That is wrappers, and keyword arguments that differ from those of its registration.
 
     Args:
         env: the environment.
         spec: its registration, or None.
-
-    Returns:
-        Class names of wrappers, the outermost first, and then `key=value` of keyword arguments.
     """
     registered = None if spec is None else gymnasium.registry.get(spec.id)
     if registered is None:
-        return []  # there is no id
+        return True  # there is nothing to compare it with
     by_id = {one.name for one in registered.additional_wrappers}
-    wrappers = [
-        type(layer).__name__
-        for layer in list(layers(env))[:-1]
-        if not (only_watches(layer) or type(layer).__name__ in by_id)
+    has_other_wrappers = any(
+        not (only_watches(layer) or type(layer).__name__ in by_id)
         or _limit(layer) not in (None, registered.max_episode_steps)
-    ]
-    keywords = [
-        f"{key}={value!r}"
+        for layer in list(layers(env))[:-1]
+    )
+    has_other_keywords = any(
+        key != "render_mode" and repr(registered.kwargs.get(key)) != repr(value)
         for key, value in getattr(spec, "kwargs", {}).items()
-        if key != "render_mode" and repr(registered.kwargs.get(key)) != repr(value)
-    ]
-    return [*wrappers, *keywords]
+    )
+    return not (has_other_wrappers or has_other_keywords)
 
 
 def only_watches(wrapper: Any) -> bool:
