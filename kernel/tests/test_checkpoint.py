@@ -170,6 +170,12 @@ def test_episodes_start_anew_where_an_environment_has_no_state(make):
     assert len(resets) == 1
 
 
+def test_nothing_starts_anew_where_nothing_had_begun(make):
+    state = checkpoint.run_state(make().run)
+    state["manifest"]["contents"].remove("environments")
+    assert checkpoint.restore(make().run, state) == []
+
+
 def test_environments_are_reset_by_the_runs_seeds_before_they_get_their_states(make):
     state, run, calls = checkpoint.run_state(make().learn(16).run), make(seed=5).run, []
     reset, set_state = run.env.reset, run.env.set_state

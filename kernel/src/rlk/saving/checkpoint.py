@@ -217,7 +217,9 @@ def _restore_experience(run: Run, state: State) -> list[str]:
             raise BadFile(f"{error} {_WITHIN_EPISODES}") from error
     else:
         run.collector.forget()
-        differs.append(f"the checkpoint has no state of {run.plan.env.name}: episodes start anew")
+        if run.clock.cumulative_timesteps:  # else no episode had begun
+            name = run.plan.env.name
+            differs.append(f"the checkpoint has no state of {name}: episodes start anew")
     return differs
 
 

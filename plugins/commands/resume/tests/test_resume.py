@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
 from collections.abc import Callable
@@ -36,13 +35,6 @@ def parameters(model: Path) -> dict[str, np.ndarray]:
         return agent.get_parameters()
 
 
-def metrics(run: Path) -> list[dict[str, str]]:
-    """The rows of a run, without times."""
-    with (run / "progress.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    return [{k: row[k] for k in row.keys() - {"time/fps", "time/time_elapsed"}} for row in rows]
-
-
 def test_a_resumed_run_ends_as_the_uninterrupted_one(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -58,23 +50,6 @@ def test_a_resumed_run_ends_as_the_uninterrupted_one(
     )
     assert "not as before" not in printed
     assert "done: 30 timesteps in " in printed
-
-
-def test_a_run_that_was_killed_before_its_model_was_written_writes_it(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    expected, rows = parameters(folder / "model.zip"), metrics(folder)
-    for older in (False, True):
-        (folder / "model.zip").unlink()
-        if older:  # a model of an earlier part, as after a signal
-            shutil.copy(folder / "checkpoints" / "30.zip", folder / "model.zip")
-        assert ended("resume", folder) == 0
-        assert "done: 0 timesteps" in capsys.readouterr().out
-        written = parameters(folder / "model.zip")
-        assert all(np.array_equal(written[name], expected[name]) for name in expected)
-        assert metrics(folder) == rows != []
-    assert ended("resume", folder) == 0
-    assert "the run ended at 60 timesteps" in capsys.readouterr().out
 
 
 def test_a_checkpoint_within_its_own_folder_is_known_by_its_name_alone(

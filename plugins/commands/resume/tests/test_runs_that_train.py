@@ -1,14 +1,18 @@
-"""`rlk resume` of a run that still trains, or trained a moment ago."""
+"""`rlk resume` of a run that still trains, or was killed a moment ago."""
 
 from __future__ import annotations
 
 import contextlib
+import csv
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+import rlk
 from rlk.one_process import OneProcess
 from rlk.running.folder_owner import OWNER, OwnedFolder, in_use
 from rlk.saving import saved_files
@@ -113,3 +117,27 @@ def test_ranks_that_found_different_checkpoints_are_refused(
     said = " ".join(capsys.readouterr().err.split())
     assert "the ranks found checkpoints of different timesteps (60, 30)" in said
     assert in_use(folder) is None
+
+
+def metrics(run: Path) -> list[dict[str, str]]:
+    """The rows of a run, without times."""
+    with (run / "progress.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    return [{k: row[k] for k in row.keys() - {"time/fps", "time/time_elapsed"}} for row in rows]
+
+
+def test_a_run_that_was_killed_before_its_model_was_written_writes_it(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    expected, rows = rlk.load(folder).get_parameters(), metrics(folder)
+    for older in (False, True):
+        (folder / "model.zip").unlink()
+        if older:  # a model of an earlier part, as after a signal
+            shutil.copy(folder / "checkpoints" / "30.zip", folder / "model.zip")
+        assert ended("resume", folder) == 0
+        assert "done: 0 timesteps" in capsys.readouterr().out
+        written = rlk.load(folder / "model.zip").get_parameters()
+        assert all(np.array_equal(written[name], expected[name]) for name in expected)
+        assert metrics(folder) == rows != []
+    assert ended("resume", folder) == 0
+    assert "the run ended at 60 timesteps" in capsys.readouterr().out
