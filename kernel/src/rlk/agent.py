@@ -11,14 +11,13 @@ from rlk.planning.run_settings import checked_seed, checked_timesteps
 from rlk.program_warnings import warn_program
 from rlk.protocols import State
 from rlk.records import Array
-from rlk.running import access
+from rlk.running import access, made_agents
 from rlk.running.acting import Acting
 from rlk.running.build import build
 from rlk.running.callbacks import listening
 from rlk.running.change_env import change_env
 from rlk.running.device import on_threads, threads_of
 from rlk.running.lent_env import LentEnv, lent
-from rlk.running.made_agents import remember
 from rlk.running.train import train
 from rlk.saving import checkpoint, saved_files
 from rlk.saving.named_parameters import parameters_in, parameters_of, put_parameters
@@ -45,7 +44,7 @@ class Agent:
         self.differs: list[str] = []
         self._acting = Acting(self.run)
         self._lent: LentEnv | None = None
-        remember(self)
+        made_agents.remember(self)
 
     def __repr__(self) -> str:
         return repr(self.run).replace("Run", "Agent", 1)
