@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
-import gymnasium as gym
 import torch
 
 from rlk_testing.applies import applies
-from rlk_testing.contract import Contract, one_thread
+from rlk_testing.contract import one_thread
+from rlk_testing.policy_suite import PolicySuite
 
 
-class ExportedPolicyChecks(Contract):
-    """Checks that `PolicyContract` inherits.
-
-    Attributes:
-        exports: False for a policy that torch.export cannot trace, which `rlk export` refuses.
-    """
-
-    exports: ClassVar[bool] = True
-
-    def tried(self) -> list[gym.Space[Any]]:
-        raise NotImplementedError
-
-    def policy(self, space: gym.Space[Any], seed: int = 0, **changes: Any) -> Any:
-        raise NotImplementedError
+class ExportedPolicyChecks(PolicySuite):
+    """Checks that `PolicyContract` inherits."""
 
     @applies(lambda suite: suite.exports)
     def test_rlk_export_can_write_it_as_a_program_for_any_batch(self) -> None:
