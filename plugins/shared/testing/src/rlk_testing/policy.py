@@ -14,9 +14,8 @@ from rlk.errors import PlanError
 from rlk.running.seeding import Streams
 from rlk_networks.observations import preprocess
 from rlk_testing.applies import applies
-from rlk_testing.contract import global_generators_untouched, same
+from rlk_testing.contract import global_generators_untouched, one_thread, same
 from rlk_testing.elsewhere import explained, on_meta
-from rlk_testing.exported_policy import ExportedPolicyChecks
 from rlk_testing.policy_suite import SIZE
 from rlk_testing.recurrent_policy import RecurrentPolicyChecks, without_gradient
 from rlk_testing.samples import observations, row
@@ -25,7 +24,7 @@ from rlk_testing.samples import observations, row
 feedforward = applies(lambda suite: not suite.record().recurrent)
 
 
-class PolicyContract(RecurrentPolicyChecks, ExportedPolicyChecks):
+class PolicyContract(RecurrentPolicyChecks):
     """What every policy component must do.
 
     Attributes:
@@ -214,6 +213,27 @@ class PolicyContract(RecurrentPolicyChecks, ExportedPolicyChecks):
         self.policy(space)
         with global_generators_untouched():
             self.policy(space)
+
+    # ---- export ----------------------------------------------------------------------------------
+
+    @applies(lambda suite: suite.exports)
+    def test_rlk_export_can_write_it_as_a_program_for_any_batch(self) -> None:
+        program_of = pytest.importorskip("rlk_export.program", reason="rlk-export is not installed")
+        tracing = pytest.importorskip("rlk_export.tracing")
+        kind = program_of.ActsAndRemembers if self.record().recurrent else program_of.Acts
+        for space in self.tried():
+            with one_thread(), torch.no_grad():
+                copy = program_of.acting_copy(self.policy(space))
+                module = kind(copy, "pi", lambda found: found)
+                size = getattr(module, "state_size", None)
+                example = tracing.example_of(space, size)
+                program = tracing.traced(module, example, f"the policy in {space}").module()
+                for rows in (1, 5):
+                    given = tracing.example_of(space, size, rows)
+                    for name, expected in module(*given).items():
+                        assert torch.allclose(program(*given)[name], expected, atol=1e-5), (
+                            f"in {space} the program gives another {name} for {rows} observations"
+                        )
 
 
 def _used_by(output: Tensor, trunk: nn.Module) -> Tensor:
