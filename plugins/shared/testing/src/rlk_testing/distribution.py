@@ -19,12 +19,12 @@ from torch import Tensor
 
 from rlk.abilities import offers
 from rlk_networks import Reparameterised, own_action
-from rlk_testing.action_samples import SAMPLES, SIGMAS, enumerate_actions, margin
 from rlk_testing.algorithm_state import as_sample
 from rlk_testing.applies import applies
 from rlk_testing.contract import global_generators_untouched
 from rlk_testing.distribution_probabilities import DistributionProbabilityChecks
 from rlk_testing.distribution_results import DistributionResultChecks
+from rlk_testing.distribution_suite import SAMPLES, SIGMAS, enumerate_actions, margin
 
 #: A bound that float32 scales beyond 1, a dimension of one number only, and other precisions.
 AWKWARD_BOXES = (

@@ -12,9 +12,8 @@ import torch
 
 from rlk.abilities import offers
 from rlk_networks import HasProbabilities, own_action
-from rlk_testing.action_samples import SAMPLES, SIGMAS, enumerate_actions
 from rlk_testing.applies import applies
-from rlk_testing.distribution_suite import DistributionSuite
+from rlk_testing.distribution_suite import SAMPLES, SIGMAS, DistributionSuite, enumerate_actions
 
 
 class DistributionProbabilityChecks(DistributionSuite):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from typing import Any, ClassVar
 
 import gymnasium as gym
@@ -9,9 +11,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rlk_testing.action_samples import SAMPLES
+from rlk.spaces import choices_of
 from rlk_testing.contract import Contract
 
+#: Number of samples, and the standard deviations by which an estimate from them may be off.
+SAMPLES, SIGMAS = 50_000, 5.0
 #: Action spaces for every name that components declare.
 BY_NAME: dict[str, tuple[gym.Space[Any], ...]] = {
     "Discrete": (gym.spaces.Discrete(3), gym.spaces.Discrete(2, start=-1)),
@@ -58,3 +62,16 @@ class DistributionSuite(Contract):
         return parameters, distribution.sample(
             parameters.expand(count, -1), torch.from_numpy(noise)
         )
+
+
+def enumerate_actions(space: gym.Space[Any]) -> list[Any]:
+    """Every action of a countable space, as storages keep it."""
+    if isinstance(space, gym.spaces.Discrete):
+        return [np.int64(a) for a in range(int(space.n))]
+    sizes, _ = choices_of(space)
+    return [np.array(a, np.int64) for a in itertools.product(*map(range, sizes))]
+
+
+def margin(values: Tensor) -> float:
+    """Five standard deviations of the mean of these samples, and a float32 rounding error."""
+    return SIGMAS * float(values.std()) / math.sqrt(len(values)) + 1e-5
