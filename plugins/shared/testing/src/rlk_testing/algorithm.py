@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
 from typing import Any
 
-import attrs
 import numpy as np
 import pytest
 
-from rlk.errors import NotFinite, PlanError
-from rlk.registry.kinds import SLOTS
+from rlk.errors import NotFinite
 from rlk_testing.acting import mean_return
 from rlk_testing.algorithm_probabilities import AlgorithmProbabilityChecks
 from rlk_testing.algorithm_schedules import AlgorithmScheduleChecks
@@ -20,7 +17,7 @@ from rlk_testing.algorithm_suite import AlgorithmSuite
 from rlk_testing.algorithm_updates import AlgorithmUpdateChecks
 from rlk_testing.applies import applies
 from rlk_testing.contract import has_usual_settings
-from rlk_testing.environments import BY_ACTION_SPACE, BY_SPACE_OF_SEVERAL_AXES
+from rlk_testing.environments import BY_SPACE_OF_SEVERAL_AXES
 from rlk_testing.recurrent import RecurrentAgentChecks
 
 
@@ -67,25 +64,6 @@ class AlgorithmContract(
 
     # ---- training --------------------------------------------------------------------------------
 
-    def test_every_component_it_asks_for_is_installed(self) -> None:
-        record, registries = self.record(), self.kernel().registries
-        for slot, wanted in record.defaults.items():
-            kind = "optimisers" if slot.endswith("_optimiser") else SLOTS.get(slot)
-            if kind is not None:
-                names = wanted.values() if isinstance(wanted, Mapping) else [wanted]
-                for name in names:
-                    assert name in registries[kind], f"its default {slot} {name!r} is not installed"
-
-    def test_every_setting_that_it_forwards_is_one_of_its_own(self) -> None:
-        record = self.record()
-        names = {field.name for field in attrs.fields(record.config)} if record.config else set()
-        assert set(record.forwards) <= names, (
-            "Component(forwards=…) names settings that its config does not have"
-        )
-        assert {*record.activates, *record.selects} <= names, (
-            "Component(activates=…) or selects=… names settings that its config does not have"
-        )
-
     def test_it_trains_on_every_action_space_that_it_declares(self) -> None:
         for env in self.environments():
             with self.agent(env=env) as agent:
@@ -114,19 +92,6 @@ class AlgorithmContract(
                 space = agent.plan.action_space
                 action, _ = agent.predict(np.zeros(agent.plan.observation_space.shape, np.float32))
                 assert space.contains(action), f"{action!r} is not in {space}"
-
-    def undeclared(self) -> list[str]:
-        """Environments with action spaces that it does not declare."""
-        declared = self.record().action_spaces
-        return [env for space, env in BY_ACTION_SPACE.items() if declared and space not in declared]
-
-    @applies(lambda suite: bool(suite.undeclared()))
-    def test_an_action_space_that_it_does_not_declare_is_refused_before_anything_is_built(
-        self,
-    ) -> None:
-        for env in self.undeclared():
-            with pytest.raises(PlanError, match="action space"), self.agent(env=env):
-                pass
 
     def test_it_trains_on_several_environments_at_once(self) -> None:
         with self.agent(n_envs=3) as agent:
@@ -200,10 +165,6 @@ class AlgorithmContract(
             "truncated, bootstrap from the value of its final observation; set bootstraps = False "
             "if it has no such value"
         )
-
-    def test_training_again_counts_on_if_told_so(self) -> None:
-        first, second = self.training().timesteps
-        assert second >= first + self.n_steps_trained
 
     @applies(lambda suite: bool(suite.learns))
     def test_it_learns_what_can_be_learnt(self) -> None:
