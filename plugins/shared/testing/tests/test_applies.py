@@ -31,7 +31,6 @@ CONDITIONAL = {
     "NoiseContract": 6,
     "PolicyContract": 19,
     "PresetContract": 4,
-    "ScheduleContract": 1,
     "SerializerContract": 9,
     "StorageContract": 24,
     "VecEnvContract": 12,
