@@ -17,7 +17,7 @@ import rlk
 from rlk import abilities
 from rlk.hookspecs import hookimpl
 from rlk.registry.kernel import Kernel
-from rlk_testing.algorithm import SMALL
+from rlk_testing.algorithm_suite import SMALL
 from rlk_testing.environments import BY_ACTION_SPACE
 
 COMPONENTS = {

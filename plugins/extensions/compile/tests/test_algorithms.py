@@ -14,7 +14,7 @@ from gru import gru
 
 import rlk
 from rlk.registry.kernel import Kernel
-from rlk_testing.algorithm import SMALL
+from rlk_testing.algorithm_suite import SMALL
 from rlk_testing.environments import BY_ACTION_SPACE
 
 KERNEL = Kernel()

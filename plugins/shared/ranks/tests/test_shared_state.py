@@ -6,7 +6,6 @@ import zlib
 from collections import deque
 from types import SimpleNamespace
 
-import attrs
 import pytest
 import torch
 
@@ -15,7 +14,6 @@ from rlk.running.seeding import CONTROL, Streams
 from rlk_ranks.checkpoints import copied, differences, keep_apart, own_state, restore_own
 from rlk_ranks.communicator import END, STATES, VALUES, RanksCommunicator
 from rlk_ranks.consistency import apart, fingerprints, share_model
-from rlk_ranks.equal_plans import _is_own
 from rlk_ranks.training import JointTraining
 
 
@@ -214,20 +212,3 @@ def test_a_run_does_what_it_did_when_ranks_have_met_after_an_update():
     training._statistics, training._at_border = (), False
     training.update_end()
     assert run.activity == "an update" and training._at_border
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "mark", "value", "is_own"),
-    [
-        ("callbacks", "where", "environment", "CartPole-v1", True),
-        ("callbacks", "out", "written", "file", True),
-        ("callbacks", "where", "", "CartPole-v1", False),
-        ("extensions", "anything", "", "expert.npz", True),
-        ("algorithms", "expert_path", "", "expert.npz", True),
-        ("algorithms", "expert_path", "", 5, False),
-    ],
-)
-def test_environments_and_names_of_files_may_differ(kind, name, mark, value, is_own):
-    config = attrs.make_class("Config", {name: attrs.field(metadata={mark: True})})
-    (field,) = attrs.fields(config)
-    assert bool(_is_own(SimpleNamespace(kind=kind), field, value)) is is_own

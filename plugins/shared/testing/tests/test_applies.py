@@ -17,11 +17,11 @@ CONTRACTS = [name for name in rlk_testing.__all__ if name.endswith("Contract")]
 #: Suite -> number of its own checks that have conditions, without those that it inherits. A new one
 #: must be added here, because a wrong condition would leave out checks unnoticed.
 CONDITIONAL = {
-    "AlgorithmContract": 18,
+    "AlgorithmContract": 15,
     "CallbackContract": 7,
     "CollectorContract": 2,
     "CommandContract": 1,
-    "Contract": 5,
+    "Contract": 4,
     "DecoratorContract": 3,
     "DistributionContract": 8,
     "EnvironmentContract": 5,
@@ -31,7 +31,6 @@ CONDITIONAL = {
     "NoiseContract": 6,
     "PolicyContract": 19,
     "PresetContract": 4,
-    "ScheduleContract": 1,
     "SerializerContract": 9,
     "StorageContract": 24,
     "VecEnvContract": 12,

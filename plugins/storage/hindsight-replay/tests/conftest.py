@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +17,9 @@ from rlk_prioritized_replay.config import PrioritizedReplayConfig
 from rlk_prioritized_replay.storage import PrioritizedReplay
 from rlk_replay.config import ReplayConfig
 from rlk_replay.storage import Replay
-from rlk_testing.goal_line import Line, schema_of, step_at
+
+sys.path.insert(0, str(Path(__file__).parent))
+from goal_line import Line, schema_of, step_at
 
 GAMMA = 0.5
 

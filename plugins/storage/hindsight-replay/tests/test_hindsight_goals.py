@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 import pytest
+from goal_line import step_at
 
 from rlk.errors import RlkError
 from rlk.records import Update
@@ -11,7 +12,6 @@ from rlk_prioritized_replay.config import PrioritizedReplayConfig
 from rlk_prioritized_replay.storage import PrioritizedReplay
 from rlk_replay.config import ReplayConfig
 from rlk_replay.storage import Replay
-from rlk_testing.goal_line import step_at
 
 # ---- priorities ----------------------------------------------------------------------------------
 

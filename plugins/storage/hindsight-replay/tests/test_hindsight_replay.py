@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from goal_line import EndlessLine, Line, schema_of
 
 from rlk_replay.storage import Replay
-from rlk_testing.goal_line import EndlessLine, Line, schema_of
 
 GAMMA = 0.5
 

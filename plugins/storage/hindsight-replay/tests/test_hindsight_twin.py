@@ -6,11 +6,11 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from goal_line import SPACE, EndlessLine, Line
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlk.records import Update
-from rlk_testing.goal_line import SPACE, EndlessLine, Line
 from rlk_testing.replay_twin import ReplayTwin
 from rlk_testing.trajectory import Trajectory, schema
 

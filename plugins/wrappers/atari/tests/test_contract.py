@@ -3,9 +3,9 @@
 from importlib.util import find_spec
 
 import pytest
+from stand_in_game import StandInGame
 
 from rlk_testing import EnvironmentContract, WrapperContract
-from rlk_testing.stand_in_game import StandInGame
 
 pytest.importorskip("cv2", reason="OpenCV is an extra")
 
@@ -18,7 +18,7 @@ class TestAle(EnvironmentContract):
 
 class TestAtari(WrapperContract):
     component = "atari"
-    env = "rlk_testing.stand_in_game:StandInGame"
+    env = "stand_in_game:StandInGame"
     settings = {"width": 2, "height": 2, "scale": True}
     steps_inside = False  # it plays the emulator
 

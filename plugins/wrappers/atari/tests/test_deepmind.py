@@ -5,12 +5,12 @@ from __future__ import annotations
 import gymnasium as gym
 import numpy as np
 import pytest
+from stand_in_game import StandInGame
 
 from rlk.errors import PlanError
 from rlk_atari import deepmind
 from rlk_atari.config import AtariConfig
 from rlk_atari.deepmind import AtariGame
-from rlk_testing.stand_in_game import StandInGame
 from rlk_vector_environments.env_state import Unsupported, capture, restore
 
 pytest.importorskip("cv2", reason="OpenCV is an extra")

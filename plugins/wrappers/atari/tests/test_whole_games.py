@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from rlk_testing.stand_in_game import StandInGame
+from stand_in_game import StandInGame
 
 pytest.importorskip("cv2", reason="OpenCV is an extra")
 

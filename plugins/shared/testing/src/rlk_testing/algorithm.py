@@ -3,60 +3,43 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
-import attrs
 import numpy as np
 import pytest
 
-from rlk.errors import NotFinite, PlanError
-from rlk.registry.kinds import SLOTS
+from rlk.errors import NotFinite
 from rlk_testing.acting import mean_return
+from rlk_testing.algorithm_probabilities import AlgorithmProbabilityChecks
+from rlk_testing.algorithm_schedules import AlgorithmScheduleChecks
+from rlk_testing.algorithm_state import AlgorithmStateChecks
+from rlk_testing.algorithm_suite import AlgorithmSuite
 from rlk_testing.algorithm_updates import AlgorithmUpdateChecks
 from rlk_testing.applies import applies
-from rlk_testing.contract import has_usual_settings, one_thread
-from rlk_testing.environments import BY_ACTION_SPACE, BY_SPACE_OF_SEVERAL_AXES
-
-if TYPE_CHECKING:
-    from rlk.agent import Agent
-
-#: Settings with which an algorithm updates within a few dozen steps; each is used if the config
-#: has it.
-SMALL: dict[str, Any] = {
-    "n_steps": 16,
-    "batch_size": 16,
-    "learning_starts": 32,
-    "train_freq": 4,
-    "gradient_steps": 1,
-    "buffer_size": 512,
-    "replay_start": 32,
-    "target_network_update_freq": 32,
-    "timesteps_per_actorbatch": 32,
-    "optim_batchsize": 16,
-    "optim_epochs": 2,
-    "timesteps_per_batch": 32,
-    "nb_rollout_steps": 16,
-    "nb_train_steps": 8,
-    "noptepochs": 2,
-    "n_epochs": 2,
-    "nminibatches": 2,
-}
+from rlk_testing.contract import has_usual_settings
+from rlk_testing.environments import BY_SPACE_OF_SEVERAL_AXES
+from rlk_testing.recurrent import RecurrentAgentChecks
 
 
-def steps_environments(suite: AlgorithmContract) -> bool:
+def steps_environments(suite: AlgorithmSuite) -> bool:
     """Whether it learns from environment steps, not offline."""
     return suite.record().collects != "offline"
 
 
-def trains_on_a_match(suite: AlgorithmContract) -> bool:
+def trains_on_a_match(suite: AlgorithmSuite) -> bool:
     """Whether it steps an `environments.Match`, which can be told to truncate or to misbehave."""
     name = suite.environments()[0]
     is_match = name.startswith("rlk_testing.environments:") and "Match" in name
     return is_match and steps_environments(suite)
 
 
-class AlgorithmContract(AlgorithmUpdateChecks):
+class AlgorithmContract(
+    AlgorithmUpdateChecks,
+    AlgorithmStateChecks,
+    AlgorithmScheduleChecks,
+    AlgorithmProbabilityChecks,
+    RecurrentAgentChecks,
+):
     """What every algorithm must do; `OffPolicyContract` has more for those with a replay.
 
     Attributes:
@@ -68,6 +51,7 @@ class AlgorithmContract(AlgorithmUpdateChecks):
         n_steps_trained: timesteps of one training, enough for several updates. The checkpoint that
             is resumed is taken after them: choose them, or `settings`, such that what the algorithm
             does only every few collections is not due then, so that its state is not empty.
+        n_steps_scheduled: timesteps of one call of `learn`, enough for two collections.
         learns: keywords for a training that must come close to the best policy of `env`
             (`total_timesteps` and hyperparameters); empty if this is tested elsewhere.
         best_return: the return of the best policy there; by default that of a small environment,
@@ -78,67 +62,7 @@ class AlgorithmContract(AlgorithmUpdateChecks):
         has_dropout: True if its networks draw from torch's global generator, as dropout does.
     """
 
-    kind = "algorithms"
-    env: ClassVar[str] = ""
-    envs: ClassVar[tuple[str, ...]] = ()
-    n_steps_trained: ClassVar[int] = 64
-    learns: ClassVar[Mapping[str, Any]] = {}
-    best_return: ClassVar[float] = 8.0
-    learns_to: ClassVar[float] = 0.9
-    bootstraps: ClassVar[bool] = True
-    has_dropout: ClassVar[bool] = False
-
-    def environments(self) -> list[str]:
-        """`env`, a small environment for every action space that it declares, and `envs`."""
-        declared = self.record().action_spaces or tuple(BY_ACTION_SPACE)
-        tiny = [BY_ACTION_SPACE[space] for space in declared if space in BY_ACTION_SPACE]
-        return [*([self.env] if self.env else []), *tiny, *self.envs]
-
-    def run_settings(self) -> dict[str, Any]:
-        """The keywords of `rlk.make` for every run of the suite."""
-        config = self.record().config
-        names = {field.name for field in attrs.fields(config)} if config else set()
-        small = {key: value for key, value in SMALL.items() if key in names}
-        return {"env": self.environments()[0], "seed": 1, "n_threads": 1, **small, **self.settings}
-
-    @contextlib.contextmanager
-    def agent(self, **settings: Any) -> Iterator[Agent]:
-        """An agent, closed afterwards."""
-        from rlk.making import make
-
-        entry = self.entry()
-        with (
-            one_thread(),
-            make(entry.name, kernel=self.kernel(), **{**self.run_settings(), **settings}) as agent,
-        ):
-            yield agent
-
-    def trained(self, **settings: Any) -> Any:
-        """Train a new agent and return its parameters, float [P]."""
-        with self.agent(**settings) as agent:
-            agent.learn(self.n_steps_trained)
-            return agent.run.parameters.flat.clone()
-
     # ---- training --------------------------------------------------------------------------------
-
-    def test_every_component_it_asks_for_is_installed(self) -> None:
-        record, registries = self.record(), self.kernel().registries
-        for slot, wanted in record.defaults.items():
-            kind = "optimisers" if slot.endswith("_optimiser") else SLOTS.get(slot)
-            if kind is not None:
-                names = wanted.values() if isinstance(wanted, Mapping) else [wanted]
-                for name in names:
-                    assert name in registries[kind], f"its default {slot} {name!r} is not installed"
-
-    def test_every_setting_that_it_forwards_is_one_of_its_own(self) -> None:
-        record = self.record()
-        names = {field.name for field in attrs.fields(record.config)} if record.config else set()
-        assert set(record.forwards) <= names, (
-            "Component(forwards=…) names settings that its config does not have"
-        )
-        assert {*record.activates, *record.selects} <= names, (
-            "Component(activates=…) or selects=… names settings that its config does not have"
-        )
 
     def test_it_trains_on_every_action_space_that_it_declares(self) -> None:
         for env in self.environments():
@@ -168,19 +92,6 @@ class AlgorithmContract(AlgorithmUpdateChecks):
                 space = agent.plan.action_space
                 action, _ = agent.predict(np.zeros(agent.plan.observation_space.shape, np.float32))
                 assert space.contains(action), f"{action!r} is not in {space}"
-
-    def undeclared(self) -> list[str]:
-        """Environments with action spaces that it does not declare."""
-        declared = self.record().action_spaces
-        return [env for space, env in BY_ACTION_SPACE.items() if declared and space not in declared]
-
-    @applies(lambda suite: bool(suite.undeclared()))
-    def test_an_action_space_that_it_does_not_declare_is_refused_before_anything_is_built(
-        self,
-    ) -> None:
-        for env in self.undeclared():
-            with pytest.raises(PlanError, match="action space"), self.agent(env=env):
-                pass
 
     def test_it_trains_on_several_environments_at_once(self) -> None:
         with self.agent(n_envs=3) as agent:
@@ -254,10 +165,6 @@ class AlgorithmContract(AlgorithmUpdateChecks):
             "truncated, bootstrap from the value of its final observation; set bootstraps = False "
             "if it has no such value"
         )
-
-    def test_training_again_counts_on_if_told_so(self) -> None:
-        first, second = self.training().timesteps
-        assert second >= first + self.n_steps_trained
 
     @applies(lambda suite: bool(suite.learns))
     def test_it_learns_what_can_be_learnt(self) -> None:

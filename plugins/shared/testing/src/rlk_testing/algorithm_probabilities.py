@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import gymnasium as gym
 import numpy as np
 
 from rlk.abilities import TellsProbabilities, offers
+from rlk_testing.algorithm_suite import AlgorithmSuite
 from rlk_testing.applies import applies
 from rlk_testing.contract import has_usual_settings
-from rlk_testing.recurrent import RecurrentAgentChecks
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
@@ -21,16 +19,8 @@ if TYPE_CHECKING:
 _DRAWS = 500
 
 
-class AlgorithmProbabilityChecks(RecurrentAgentChecks):
-    """Checks that `AlgorithmContract` inherits; it defines the methods that raise here."""
-
-    @contextlib.contextmanager
-    def agent(self, **settings: Any) -> Iterator[Agent]:
-        raise NotImplementedError
-        yield
-
-    def environments(self) -> list[str]:
-        raise NotImplementedError
+class AlgorithmProbabilityChecks(AlgorithmSuite):
+    """Checks that `AlgorithmContract` inherits."""
 
     @applies(has_usual_settings)
     def test_it_tells_how_likely_its_actions_are_or_always_takes_the_same(self) -> None:

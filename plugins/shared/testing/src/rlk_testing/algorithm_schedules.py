@@ -6,39 +6,23 @@ resumed run continue them as docs/schedules.md says.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, get_args, get_origin, get_type_hints
 
 import attrs
 
 from rlk.hookspecs import hookimpl
-from rlk_testing.algorithm_probabilities import AlgorithmProbabilityChecks
+from rlk_testing.algorithm_suite import AlgorithmSuite
 from rlk_testing.applies import applies
 from rlk_testing.contract import has_usual_settings
 
 if TYPE_CHECKING:
-    from rlk.agent import Agent
     from rlk.running.run import Run
 
 
-class AlgorithmScheduleChecks(AlgorithmProbabilityChecks):
-    """Checks that `AlgorithmContract` inherits; it defines the methods that raise here.
-
-    Attributes:
-        n_steps_scheduled: timesteps of one call of `learn`, enough for two collections.
-    """
-
-    n_steps_scheduled: ClassVar[int] = 64
-
-    @contextlib.contextmanager
-    def agent(self, **settings: Any) -> Iterator[Agent]:
-        raise NotImplementedError
-        yield
-
-    def run_settings(self) -> dict[str, Any]:
-        raise NotImplementedError
+class AlgorithmScheduleChecks(AlgorithmSuite):
+    """Checks that `AlgorithmContract` inherits."""
 
     def schedules(self) -> dict[str, Falls]:
         """A schedule for every setting that may be one and whose default is a number."""
@@ -84,7 +68,7 @@ class AlgorithmScheduleChecks(AlgorithmProbabilityChecks):
             agent.learn(self.n_steps_scheduled)
             model = agent.save(tmp_path / "model")
             agent.learn(self.n_steps_scheduled, reset_num_timesteps=False)
-            with self.loaded_again(model, agent, plugins=(follows,), **schedules) as loaded:
+            with self.loaded(model, agent, plugins=(follows,), **schedules) as loaded:
                 loaded.learn(self.n_steps_scheduled, reset_num_timesteps=False)
             for start, end, total, found in follows.collections:
                 begin = numbers_at(fresh.run, 0, 0, total)
@@ -94,12 +78,6 @@ class AlgorithmScheduleChecks(AlgorithmProbabilityChecks):
                         f"{tag} is {found[tag]} at timestep {end} of {total}, not {expected[tag]}: "
                         f"it must be a function of run.clock alone"
                     )
-
-    def loaded_again(self, path: Path, agent: Agent, **changes: Any) -> Agent:
-        """Load an agent; its environment and `changes`, which may be code, are passed again."""
-        from rlk.making import load
-
-        return load(path, env=agent.spec.given.get("env"), kernel=self.kernel(), **changes)
 
 
 def takes_a_function(config: type, name: str) -> bool:

@@ -2,80 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from rlk_testing.acting import Watch
-from rlk_testing.algorithm_schedules import AlgorithmScheduleChecks
-from rlk_testing.algorithm_training import Training, train_twice
+from rlk_testing.algorithm_suite import AlgorithmSuite
 from rlk_testing.applies import applies
 from rlk_testing.contract import (
     global_generators_untouched,
     has_usual_settings,
-    once_per_suite,
     one_thread,
     plain,
     same,
 )
 
-if TYPE_CHECKING:
-    from rlk.agent import Agent
 
-
-class AlgorithmStateChecks(AlgorithmScheduleChecks):
-    """Checks that `AlgorithmContract` inherits; it defines the methods that raise here."""
-
-    n_steps_trained: ClassVar[int]
-
-    @contextlib.contextmanager
-    def agent(self, **settings: Any) -> Iterator[Agent]:
-        raise NotImplementedError
-        yield
-
-    def trained(self, **settings: Any) -> Any:
-        raise NotImplementedError
-
-    @once_per_suite
-    def training(self) -> Training:
-        """The recorded training of an agent with the suite's settings (see `Training`)."""
-        from rlk_testing.broadcasts import WatchBroadcasts
-
-        watch, broadcasts = Watch(), WatchBroadcasts()
-        with self.agent(plugins=[watch, broadcasts]) as agent:
-            seen = self.observations(agent)
-            training = train_twice(agent, watch, broadcasts.found, self.n_steps_trained, seen)
-        assert training.updates, (
-            f"no update in {self.n_steps_trained} timesteps; give smaller `settings`"
-        )
-        return training
-
-    @once_per_suite
-    def training_again(self) -> tuple[Any, Any]:
-        """The parameters after each of two trainings, as of `training`, with predictions between.
-
-        Nothing watches these, and no checkpoint is saved.
-        """
-        with self.agent() as agent:
-            agent.learn(self.n_steps_trained)
-            first = agent.run.parameters.flat.clone()
-            for observation in self.observations(agent, 5):
-                agent.predict(observation)
-            agent.learn(self.n_steps_trained, reset_num_timesteps=False)
-            return first, agent.run.parameters.flat.clone()
-
-    def loaded(self, path: Path, agent: Agent) -> Agent:
-        """Load an agent; its environment is passed again, because a file may not name code."""
-        return self.loaded_again(path, agent)
-
-    def observations(self, agent: Agent, count: int = 16) -> list[Any]:
-        space = agent.plan.observation_space
-        space.seed(5)
-        return [space.sample() for _ in range(count)]
+class AlgorithmStateChecks(AlgorithmSuite):
+    """Checks that `AlgorithmContract` inherits."""
 
     # ---- seeds -----------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rlk_testing.algorithm_state import AlgorithmStateChecks
+from rlk_testing.algorithm_suite import AlgorithmSuite
 from rlk_testing.applies import applies
 from rlk_testing.contract import has_usual_settings
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rlk.records import Loss
 
 
-class AlgorithmUpdateChecks(AlgorithmStateChecks):
+class AlgorithmUpdateChecks(AlgorithmSuite):
     """Checks that `AlgorithmContract` inherits."""
 
     def test_metrics_are_finite_tensors_that_nobody_has_read(self) -> None:

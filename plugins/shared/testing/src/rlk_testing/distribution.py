@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -19,26 +19,13 @@ from torch import Tensor
 
 from rlk.abilities import offers
 from rlk_networks import Reparameterised, own_action
-from rlk_testing.action_samples import SAMPLES, SIGMAS, enumerate_actions, margin
 from rlk_testing.algorithm_state import as_sample
 from rlk_testing.applies import applies
 from rlk_testing.contract import global_generators_untouched
+from rlk_testing.distribution_probabilities import DistributionProbabilityChecks
 from rlk_testing.distribution_results import DistributionResultChecks
+from rlk_testing.distribution_suite import SAMPLES, SIGMAS, enumerate_actions, margin
 
-#: Action spaces for every name that components declare.
-BY_NAME: dict[str, tuple[gym.Space[Any], ...]] = {
-    "Discrete": (gym.spaces.Discrete(3), gym.spaces.Discrete(2, start=-1)),
-    "Box": (
-        gym.spaces.Box(np.array([-1.0, 0.0], np.float32), np.array([2.0, 0.5], np.float32)),
-        gym.spaces.Box(-2.0, 1.0, (1,), np.float32),
-        gym.spaces.Box(-1.0, 1.0, (2, 1), np.float32),
-    ),
-    "MultiDiscrete": (
-        gym.spaces.MultiDiscrete([2, 3], start=[1, -2]),
-        gym.spaces.MultiDiscrete(np.array([[2, 2], [3, 2]])),
-    ),
-    "MultiBinary": (gym.spaces.MultiBinary(3), gym.spaces.MultiBinary((2, 2))),
-}
 #: A bound that float32 scales beyond 1, a dimension of one number only, and other precisions.
 AWKWARD_BOXES = (
     gym.spaces.Box(-3.0, -2.7, (1,), np.float32),
@@ -48,7 +35,7 @@ AWKWARD_BOXES = (
 )
 
 
-class DistributionContract(DistributionResultChecks):
+class DistributionContract(DistributionResultChecks, DistributionProbabilityChecks):
     """What every distribution must do. Its factory takes the action space.
 
     Attributes:
@@ -57,34 +44,6 @@ class DistributionContract(DistributionResultChecks):
         has_entropy, has_kl: False where there is no formula; the method then raises
             NotImplementedError.
     """
-
-    kind = "distributions"
-    action_spaces: ClassVar[tuple[gym.Space[Any], ...]] = ()
-    spread: ClassVar[float] = 0.7
-    has_entropy: ClassVar[bool] = True
-    has_kl: ClassVar[bool] = True
-
-    def tried(self) -> list[tuple[gym.Space[Any], Any]]:
-        """(action space, distribution) of these checks."""
-        declared = self.record().action_spaces
-        assert declared or self.action_spaces, "Component(action_spaces=…) says nothing"
-        found = self.action_spaces or [s for name in declared for s in BY_NAME.get(name, ())]
-        return [(space, self.made(space)) for space in found]
-
-    def parameters(self, distribution: Any, *lead: int, seed: int = 0) -> Tensor:
-        """Random flat parameters [*lead, P], as a network might output them."""
-        generator = torch.Generator().manual_seed(seed)
-        return self.spread * torch.randn(*lead, distribution.parameter_size, generator=generator)
-
-    def draws(
-        self, distribution: Any, count: int = SAMPLES, seed: int = 0
-    ) -> tuple[Tensor, Tensor]:
-        """Parameters [1, P], and `count` samples with them."""
-        parameters = self.parameters(distribution, 1, seed=seed)
-        noise = distribution.noise(np.random.default_rng(seed), count)
-        return parameters, distribution.sample(
-            parameters.expand(count, -1), torch.from_numpy(noise)
-        )
 
     # ---- shapes ----------------------------------------------------------------------------------
 

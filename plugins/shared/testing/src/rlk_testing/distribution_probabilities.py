@@ -9,28 +9,15 @@ import gymnasium as gym
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
 from rlk.abilities import offers
 from rlk_networks import HasProbabilities, own_action
-from rlk_testing.action_samples import SAMPLES, SIGMAS, enumerate_actions
 from rlk_testing.applies import applies
-from rlk_testing.contract import Contract
+from rlk_testing.distribution_suite import SAMPLES, SIGMAS, DistributionSuite, enumerate_actions
 
 
-class DistributionProbabilityChecks(Contract):
-    """Checks that `DistributionContract` inherits; it defines the methods that raise here."""
-
-    def tried(self) -> list[tuple[gym.Space[Any], Any]]:
-        raise NotImplementedError
-
-    def parameters(self, distribution: Any, *lead: int, seed: int = 0) -> Tensor:
-        raise NotImplementedError
-
-    def draws(
-        self, distribution: Any, count: int = SAMPLES, seed: int = 0
-    ) -> tuple[Tensor, Tensor]:
-        raise NotImplementedError
+class DistributionProbabilityChecks(DistributionSuite):
+    """Checks that `DistributionContract` inherits."""
 
     @applies(lambda suite: suite.tells())
     def test_probabilities_told_of_a_countable_distribution_are_those_of_log_prob(self) -> None:

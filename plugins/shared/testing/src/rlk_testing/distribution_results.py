@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from torch import Tensor
 
 from rlk.abilities import offers
 from rlk_networks import Reparameterised
-from rlk_testing.distribution_probabilities import DistributionProbabilityChecks
+from rlk_testing.distribution_suite import DistributionSuite
 
 
 class Result(NamedTuple):
@@ -27,11 +27,8 @@ class Result(NamedTuple):
         return self.formula(*(given[rows].to(device, copy=True) for given in self.arguments))
 
 
-class DistributionResultChecks(DistributionProbabilityChecks):
+class DistributionResultChecks(DistributionSuite):
     """Checks that `DistributionContract` inherits."""
-
-    has_entropy: ClassVar[bool]
-    has_kl: ClassVar[bool]
 
     def results(self, distribution: Any, batch: int = 5) -> Iterator[Result]:
         """Everything that it computes with tensors, for a batch of parameters."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import gymnasium as gym
 import numpy as np
@@ -15,7 +15,8 @@ from rlk.spaces import map_observation
 from rlk_networks.observations import as_tensor
 from rlk_testing.acting import tensors_of
 from rlk_testing.applies import applies
-from rlk_testing.contract import Contract, global_generators_untouched, may_have, same
+from rlk_testing.contract import global_generators_untouched, may_have, same
+from rlk_testing.storage_suite import StorageSuite
 from rlk_testing.trajectory import ACTIONS, SPACES, Trajectory, at, equal, numbers
 
 if TYPE_CHECKING:
@@ -28,18 +29,8 @@ _RAW = ("observation", "action", "next_observation")
 
 
 @applies(lambda suite: suite.record().collects in ("off-policy", "offline"))
-class OffPolicyChecks(Contract):
+class OffPolicyChecks(StorageSuite):
     """Checks for storages that are sampled from."""
-
-    capacity: ClassVar[int] = 40
-    n_steps: ClassVar[int] = 5
-    keeps_newest: ClassVar[bool] = True
-
-    def opened(self, trajectory: Trajectory, **keywords: Any) -> Any:
-        raise NotImplementedError
-
-    def filled(self, steps: int, *, seed: int = 0, **keywords: Any) -> tuple[Any, Trajectory]:
-        raise NotImplementedError
 
     def test_replay_gives_back_exactly_what_was_added(self) -> None:
         for name, space in SPACES.items():

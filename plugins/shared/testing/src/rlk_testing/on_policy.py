@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from rlk.errors import RlkError
 from rlk_testing.applies import applies
-from rlk_testing.contract import Contract
+from rlk_testing.storage_suite import StorageSuite
 from rlk_testing.trajectory import ACTIONS, SPACES, Trajectory, at, equal, numbers
 
 
 @applies(lambda suite: suite.record().collects in ("on-policy", "both"))
-class OnPolicyChecks(Contract):
+class OnPolicyChecks(StorageSuite):
     """Checks for storages that have `latest()`."""
-
-    n_steps: ClassVar[int] = 5
-
-    def opened(self, trajectory: Trajectory, **keywords: Any) -> Any:
-        raise NotImplementedError
-
-    def filled(self, steps: int, *, seed: int = 0, **keywords: Any) -> tuple[Any, Trajectory]:
-        raise NotImplementedError
 
     def test_a_rollout_is_exactly_what_was_added(self) -> None:
         for name, space in SPACES.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium as gym
 import pytest
@@ -12,54 +12,25 @@ from torch import Tensor, nn
 
 from rlk.errors import PlanError
 from rlk.running.seeding import Streams
-from rlk_networks.architecture import Architecture
-from rlk_networks.layers import Head, Linear
 from rlk_networks.observations import preprocess
-from rlk_networks.policy import Policy
 from rlk_testing.applies import applies
 from rlk_testing.contract import global_generators_untouched, one_thread, same
 from rlk_testing.elsewhere import explained, on_meta
-from rlk_testing.exported_policy import ExportedPolicyChecks
+from rlk_testing.policy_suite import SIZE
 from rlk_testing.recurrent_policy import RecurrentPolicyChecks, without_gradient
-from rlk_testing.samples import BY_NAME, observations, row
+from rlk_testing.samples import observations, row
 
-_SIZE = {"pi": 4, "vf": 1}
 #: Marks checks that do not apply to recurrent policies, whose outputs also depend on their state.
 feedforward = applies(lambda suite: not suite.record().recurrent)
 
 
-class PolicyContract(RecurrentPolicyChecks, ExportedPolicyChecks):
+class PolicyContract(RecurrentPolicyChecks):
     """What every policy component must do.
 
     Attributes:
         observation_spaces: for the checks; empty means one for each kind that it declares.
+        exports: False for a policy that torch.export cannot trace, which `rlk export` refuses.
     """
-
-    kind = "policies"
-    observation_spaces: ClassVar[tuple[gym.Space[Any], ...]] = ()
-
-    def tried(self) -> list[gym.Space[Any]]:
-        """The observation spaces of these checks."""
-        declared = self.record().observation_spaces or ("Box",)
-        return list(self.observation_spaces) or [
-            BY_NAME[name] for name in declared if name in BY_NAME
-        ]
-
-    def policy(self, space: gym.Space[Any], seed: int = 0, **changes: Any) -> Policy:
-        """A policy with two heads, initialised as a run initialises it."""
-        config = self.config(**changes)
-        factory = self.record().load()
-
-        def head(role: str) -> Any:
-            def build(trunk: Any) -> nn.Module:
-                layers = trunk(role)
-                return Head(layers, Linear(layers.features, _SIZE[role]))
-
-            return build
-
-        with one_thread(), Streams(seed).globally("init"):
-            architecture: Architecture = factory() if config is None else factory(config)
-            return architecture.build(space, {role: head(role) for role in _SIZE})
 
     # ---- shapes ----------------------------------------------------------------------------------
 
@@ -129,7 +100,7 @@ class PolicyContract(RecurrentPolicyChecks, ExportedPolicyChecks):
             policy = self.policy(space)
             size: Any = policy.shared.features
             features = torch.randn(3, size, generator=torch.Generator().manual_seed(0))
-            for name in _SIZE:
+            for name in SIZE:
                 head: Any = policy.get_submodule(name)
                 hidden = policy.hidden_from(features, name)
                 assert torch.equal(head.out(hidden), head(features)), f"{name} in {space}"
@@ -140,7 +111,7 @@ class PolicyContract(RecurrentPolicyChecks, ExportedPolicyChecks):
             policy, batch = self.policy(space), observations(space, 5)
             together = policy(batch, "pi", "vf")
             alone = policy(row(batch, 2), "pi", "vf")
-            for name, one, other in zip(_SIZE, together, alone, strict=True):
+            for name, one, other in zip(SIZE, together, alone, strict=True):
                 assert torch.allclose(one[2:3], other, atol=1e-5), (
                     f"{name} in {space} is {one[2].tolist()} for row 2 of a batch, and "
                     f"{other[0].tolist()} for that row by itself: normalise no batch"
@@ -242,6 +213,27 @@ class PolicyContract(RecurrentPolicyChecks, ExportedPolicyChecks):
         self.policy(space)
         with global_generators_untouched():
             self.policy(space)
+
+    # ---- export ----------------------------------------------------------------------------------
+
+    @applies(lambda suite: suite.exports)
+    def test_rlk_export_can_write_it_as_a_program_for_any_batch(self) -> None:
+        program_of = pytest.importorskip("rlk_export.program", reason="rlk-export is not installed")
+        tracing = pytest.importorskip("rlk_export.tracing")
+        kind = program_of.ActsAndRemembers if self.record().recurrent else program_of.Acts
+        for space in self.tried():
+            with one_thread(), torch.no_grad():
+                copy = program_of.acting_copy(self.policy(space))
+                module = kind(copy, "pi", lambda found: found)
+                size = getattr(module, "state_size", None)
+                example = tracing.example_of(space, size)
+                program = tracing.traced(module, example, f"the policy in {space}").module()
+                for rows in (1, 5):
+                    given = tracing.example_of(space, size, rows)
+                    for name, expected in module(*given).items():
+                        assert torch.allclose(program(*given)[name], expected, atol=1e-5), (
+                            f"in {space} the program gives another {name} for {rows} observations"
+                        )
 
 
 def _used_by(output: Tensor, trunk: nn.Module) -> Tensor:

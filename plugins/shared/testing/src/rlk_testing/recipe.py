@@ -42,11 +42,6 @@ class RecipeContract(Contract):
         names = {choice.name for _, choice in plan.choices()}
         assert {plugin.partition(":")[0] for plugin in asked} <= names
 
-    def test_the_plan_says_that_it_was_the_recipe(self) -> None:
-        by = f"recipe {self.record().name}"
-        plan = self.plan()
-        assert plan.algorithm.by == by and any(note.startswith(by) for note in plan.notes)
-
     def test_its_own_settings_are_found_by_their_names_alone(self) -> None:
         for key, target in self.record().forwarded():
             value = getattr(self.config(), key)

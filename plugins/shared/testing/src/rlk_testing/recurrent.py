@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,12 +11,12 @@ import pytest
 
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
+from rlk_testing.algorithm_suite import AlgorithmSuite
 from rlk_testing.applies import applies
-from rlk_testing.contract import Contract, once_per_suite
+from rlk_testing.contract import once_per_suite
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
-    from rlk_testing.algorithm_training import Training
 
 
 @once_per_suite
@@ -30,20 +29,11 @@ def plans_a_recurrent_policy(suite: Any) -> bool:
 
 
 @applies(plans_a_recurrent_policy)
-class RecurrentAgentChecks(Contract):
+class RecurrentAgentChecks(AlgorithmSuite):
     """Checks that `AlgorithmContract` inherits, for suites whose `settings` choose such a policy.
 
     They test `predict`; training a recurrent policy is tested by the other checks.
     """
-
-    def training(self) -> Training:
-        raise NotImplementedError
-
-    def loaded(self, path: Path, agent: Agent) -> Agent:
-        raise NotImplementedError
-
-    def observations(self, agent: Agent, count: int = 16) -> list[Any]:
-        raise NotImplementedError
 
     @contextlib.contextmanager
     def recurrent(self) -> Iterator[Agent]:

@@ -20,8 +20,9 @@ from rlk.protocols import Parameters
 from rlk.spaces import map_observation
 from rlk_networks.observations import preprocess
 from rlk_testing.applies import applies
-from rlk_testing.contract import Contract, one_thread
+from rlk_testing.contract import one_thread
 from rlk_testing.elsewhere import explained, on_meta
+from rlk_testing.policy_suite import PolicySuite
 from rlk_testing.samples import observations
 
 T, N = 9, 4
@@ -49,14 +50,8 @@ def patterns() -> Iterator[Tensor]:
         yield torch.rand(T, N, generator=generator) < chance
 
 
-class RecurrentPolicyChecks(Contract):
+class RecurrentPolicyChecks(PolicySuite):
     """Checks that `PolicyContract` inherits, for components with `recurrent=True`."""
-
-    def tried(self) -> list[gym.Space[Any]]:
-        raise NotImplementedError
-
-    def policy(self, space: gym.Space[Any], seed: int = 0, **changes: Any) -> Any:
-        raise NotImplementedError
 
     def encoders(self) -> Iterator[tuple[Any, Any, gym.Space[Any]]]:
         """(encoder, policy, observation space) for every space."""

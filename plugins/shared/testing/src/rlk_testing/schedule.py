@@ -12,7 +12,6 @@ import pytest
 from rlk_schedules import Schedule
 from rlk_schedules.parse import LOOKED_AT
 from rlk_schedules.text import find_shape, written
-from rlk_testing.applies import applies
 
 #: Remaining parts of a run, from its start to its end.
 _TIMES = [1.0 - step / 200 for step in range(201)]
@@ -38,11 +37,6 @@ class ScheduleContract:
         shape: Any = self.shape()
         made: Schedule = shape(*self.arguments)
         return made
-
-    @applies(lambda suite: isinstance(suite.component, str))
-    def test_its_text_is_found_by_the_name_that_it_has(self) -> None:
-        found = written(self.schedule().as_setting())
-        assert type(found) is self.shape(), f"its text is read as {found!r}"
 
     def test_its_values_are_finite_numbers_in_the_whole_run(self) -> None:
         schedule = self.schedule()

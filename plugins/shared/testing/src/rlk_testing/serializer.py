@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from rlk_testing.applies import applies
 from rlk_testing.contract import same
 from rlk_testing.faults import full_disk
 from rlk_testing.serializer_refusals import SerializerRefusalChecks, reads_data_only
+from rlk_testing.serializer_suite import content
 
 _DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
 #: Types of which torch has only a few operations.
@@ -24,28 +24,6 @@ _UNSIGNED = ("uint16", "uint32", "uint64")
 
 class SerializerContract(SerializerRefusalChecks):
     """What every serializer must do; one that can run code declares `runs_code=True`."""
-
-    kind = "serializers"
-
-    def path(self, folder: Path, name: str) -> Path:
-        """A path with this serializer's suffix."""
-        return folder / f"{name}{self.made().suffix}"
-
-    def written(self, state: dict[str, Any]) -> bytes:
-        """The content of a file with this state."""
-        with tempfile.TemporaryDirectory() as folder:
-            path = self.path(Path(folder), "written")
-            self.made().write(path, state)
-            return _content(path)
-
-    def read(self, data: bytes) -> Any:
-        with tempfile.TemporaryDirectory() as folder:
-            path = self.path(Path(folder), "read")
-            path.write_bytes(data)
-            return self.made().read(path)
-
-    def round_trip(self, state: dict[str, Any]) -> Any:
-        return self.read(self.written({"manifest": {"state_version": 1}, **state}))
 
     # ---- round trips -----------------------------------------------------------------------------
 
@@ -194,7 +172,7 @@ class SerializerContract(SerializerRefusalChecks):
         path = self.path(tmp_path, "model")
         for value in (1, 2):  # the second one replaces the first
             self.made().write(path, {"manifest": {}, "value": value, "array": np.arange(5)})
-            _content(path)
+            content(path)
             assert list(tmp_path.iterdir()) == [path], "it leaves other files beside it"
 
     def test_a_file_is_found_by_its_name_with_and_without_the_suffix(self, tmp_path: Path) -> None:
@@ -231,7 +209,7 @@ class SerializerContract(SerializerRefusalChecks):
     def test_a_write_that_fails_leaves_what_was_there(self, tmp_path: Path) -> None:
         path = self.path(tmp_path, "model")
         self.made().write(path, {"manifest": {}, "value": np.arange(5)})
-        before = _content(path)
+        before = content(path)
         with pytest.raises(Exception, match=r"(?s).+"):
             self.made().write(path, {"manifest": {}, "big": np.arange(5), "value": object()})
         assert path.read_bytes() == before
@@ -240,7 +218,7 @@ class SerializerContract(SerializerRefusalChecks):
     def test_a_full_disk_leaves_what_was_there(self, tmp_path: Path) -> None:
         path = self.path(tmp_path, "model")
         self.made().write(path, {"manifest": {}, "value": np.arange(5)})
-        before = _content(path)
+        before = content(path)
         with full_disk(), pytest.raises(OSError):
             self.made().write(path, {"manifest": {}, "value": np.arange(5000)})
         assert path.read_bytes() == before
@@ -254,13 +232,3 @@ class SerializerContract(SerializerRefusalChecks):
             for path in (missing, broken):
                 with pytest.raises(BadFile, match=re.escape(path.name)):
                     read(path)
-
-
-def _content(path: Path) -> bytes:
-    """What was written; raises AssertionError unless that is one regular file."""
-    kind = "a folder" if path.is_dir() else "a link" if path.is_symlink() else "nothing"
-    assert path.is_file() and not path.is_symlink(), (
-        f"it wrote {kind} at {path.name}, not one regular file: old checkpoints are deleted, and "
-        "those of a fork copied, as single files"
-    )
-    return path.read_bytes()

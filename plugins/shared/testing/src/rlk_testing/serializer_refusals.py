@@ -18,6 +18,7 @@ from rlk.errors import BadFile
 from rlk_testing.applies import applies
 from rlk_testing.contract import Contract, same
 from rlk_testing.forged import with_names_twice, with_other_values
+from rlk_testing.serializer_suite import SerializerSuite
 
 
 def reads_data_only(suite: Contract) -> bool:
@@ -25,14 +26,8 @@ def reads_data_only(suite: Contract) -> bool:
     return not suite.record().runs_code
 
 
-class SerializerRefusalChecks(Contract):
-    """Checks that `SerializerContract` inherits; it defines the methods that raise here."""
-
-    def written(self, state: dict[str, Any]) -> bytes:
-        raise NotImplementedError
-
-    def read(self, data: bytes) -> Any:
-        raise NotImplementedError
+class SerializerRefusalChecks(SerializerSuite):
+    """Checks that `SerializerContract` inherits."""
 
     def newer(self, data: bytes) -> bytes | None:
         """The file as a newer version of this serializer would write it; None if that is unknown.

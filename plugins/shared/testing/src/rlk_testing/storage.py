@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import copy
 import tracemalloc
-from collections.abc import Mapping
-from typing import Any, ClassVar
 
-import attrs
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -16,7 +13,7 @@ from rlk.errors import RlkError
 from rlk_testing.contract import global_generators_untouched, plain, same
 from rlk_testing.off_policy import OffPolicyChecks, check_batch
 from rlk_testing.on_policy import OnPolicyChecks, check_rollout
-from rlk_testing.trajectory import SPACES, Trajectory, schema
+from rlk_testing.trajectory import SPACES, Trajectory
 
 #: Bytes by which memory may grow: the interpreter's own, and what a storage keeps besides
 #: observations.
@@ -32,30 +29,6 @@ class StorageContract(OffPolicyChecks, OnPolicyChecks):
         keeps_newest: False for a replay that, once full, may replace any transition or drop a new
             one, as a reservoir does.
     """
-
-    kind = "storages"
-    settings: ClassVar[Mapping[str, Any]] = {}
-    capacity: ClassVar[int] = 40
-    n_steps: ClassVar[int] = 5
-
-    def config(self, **changes: Any) -> Any:
-        config = self.record().config
-        names = {field.name for field in attrs.fields(config)} if config else set()
-        size = {"buffer_size": self.capacity} if "buffer_size" in names else {}
-        return super().config(**{**size, **self.settings, **changes})
-
-    def opened(self, trajectory: Trajectory, **keywords: Any) -> Any:
-        storage = self.made()
-        storage.open(schema(trajectory, n_steps=self.n_steps, **keywords))
-        return storage
-
-    def filled(self, steps: int, *, seed: int = 0, **keywords: Any) -> tuple[Any, Trajectory]:
-        """A storage with the first `steps` of a trajectory, and that trajectory."""
-        trajectory = Trajectory(SPACES["float32"], gym.spaces.Discrete(4), **keywords)
-        storage = self.opened(trajectory, seed=seed)
-        for step in trajectory.steps(steps):
-            storage.add(step)
-        return storage, trajectory
 
     # ---- checks for all base storages ------------------------------------------------------------
 
