@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlk_networks import Distribution, Heads, policy_head
-from rlk_off_policy.q_heads import q_head
+from rlk_off_policy.heads import q_head
 
 
 def acer_heads(distribution: Distribution, n_actions: int) -> Heads:
