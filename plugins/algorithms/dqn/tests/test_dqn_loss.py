@@ -6,7 +6,7 @@ from torch import tensor
 from torch.nn import functional
 
 from rlk_dqn.loss import double_q_target, huber_loss, q_target
-from rlk_off_policy.q_heads import DuelingHead
+from rlk_off_policy.heads import DuelingHead
 from rlk_testing import NoLayers
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import rlk
-from rlk_off_policy.noise import with_noise
+from rlk_off_policy.batch_noise import with_noise
 from rlk_testing import mean_return
 
 MATCH = "rlk_testing.environments:BoxMatch"

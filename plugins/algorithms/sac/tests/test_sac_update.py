@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import rlk
-from rlk_off_policy.noise import with_noise
+from rlk_off_policy.batch_noise import with_noise
 from rlk_sac.algorithm import MOVES_TARGET
 
 MATCH = "rlk_testing.environments:BoxMatch"

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import tensor
 
-from rlk_off_policy.policy_heads import DeterministicHead
+from rlk_off_policy.heads import DeterministicHead
 from rlk_td3.loss import actor_loss, clipped_double_q_target, critic_loss, smoothed_action
 from rlk_testing import NoLayers
 

@@ -23,8 +23,7 @@ from rlk_numpy_acting.actors import (
 )
 from rlk_numpy_acting.cpu_copy import FollowingActor
 from rlk_off_policy.actor import DeterministicActor, GreedyActor
-from rlk_off_policy.policy_heads import DeterministicHead
-from rlk_off_policy.q_heads import DuelingHead, q_head
+from rlk_off_policy.heads import DeterministicHead, DuelingHead, q_head
 from rlk_on_policy.recurrent import RecurrentActor, make_actor
 from rlk_testing.contract import one_thread
 from rlk_testing.samples import BY_NAME

@@ -22,7 +22,7 @@ from test_actors import (
 from rlk_networks.actor import DistributionActor
 from rlk_numpy_acting.actors import in_numpy
 from rlk_off_policy.actor import DeterministicActor
-from rlk_off_policy.policy_heads import DeterministicHead
+from rlk_off_policy.heads import DeterministicHead
 from rlk_on_policy.recurrent import make_actor
 
 __all__ = ["with_one_thread"]

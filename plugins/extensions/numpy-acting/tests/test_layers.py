@@ -20,8 +20,7 @@ from rlk_multi_input.network import ConcatenatedKeys
 from rlk_networks import Head, Linear
 from rlk_numpy_acting.forward import StaysInTorch
 from rlk_numpy_acting.layers import forward_of
-from rlk_off_policy.policy_heads import DeterministicHead
-from rlk_off_policy.q_heads import DuelingHead
+from rlk_off_policy.heads import DeterministicHead, DuelingHead
 
 PLACE = gym.spaces.Dict(
     {"b": gym.spaces.Box(-1.0, 1.0, (2, 2), np.float32), "a": gym.spaces.Discrete(3)}

@@ -70,6 +70,17 @@ def test_a_schedule_of_a_programs_own_is_one_of_the_schedules() -> None:
     assert Doubling().value(3) == 8.0
 
 
+def test_a_constant_schedule_is_the_same_at_every_timestep() -> None:
+    assert {schedules.ConstantSchedule(0.5).value(step) for step in (0, 10**6)} == {0.5}
+
+
+def test_a_linear_schedule_passes_its_final_value_on() -> None:
+    schedule = schedules.LinearSchedule(100, final_p=0.2, initial_p=0.6)
+    found = [schedule.value(step) for step in (0, 25, 100, 200)]
+    assert found == pytest.approx([0.6, 0.5, 0.2, 0.2])
+    assert schedules.LinearSchedule(100, 0.0).value(0) == 1.0
+
+
 def test_a_policy_is_found_by_its_name() -> None:
     assert policies.get_policy_from_name(None, "MlpPolicy") is policies.MlpPolicy
     with pytest.raises(ValueError, match="no policy 'MlpPolice'; there are CnnLnLstmPolicy,"):

@@ -9,7 +9,7 @@ from torch import tensor
 from rlk_mlp.config import MlpConfig
 from rlk_mlp.network import Mlp
 from rlk_off_policy.critics import Critics, critic_prefixes
-from rlk_off_policy.policy_heads import DeterministicHead
+from rlk_off_policy.heads import DeterministicHead
 
 
 def trunk(role, *, extra=0, n_copies=1):

@@ -12,7 +12,7 @@ from torch import tensor
 
 from rlk.errors import RlkError
 from rlk_off_policy.entropy_coefficient import EntropyCoefficient, entropy_loss
-from rlk_off_policy.entropy_settings import parse_ent_coef, parse_target_entropy
+from rlk_off_policy.settings import parse_ent_coef, parse_target_entropy
 
 SPACE = gym.spaces.Box(-1.0, 1.0, (2, 3))
 

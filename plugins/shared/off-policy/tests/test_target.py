@@ -8,7 +8,7 @@ from torch import nn
 
 from rlk.records import Batch
 from rlk_flat_parameters import FlatParameters
-from rlk_off_policy.noise import with_noise
+from rlk_off_policy.batch_noise import with_noise
 from rlk_off_policy.target import Target
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from rlk.running.clock import Clock
-from rlk_off_policy.train_freq import parse_train_freq
+from rlk_off_policy.settings import parse_train_freq
 from rlk_off_policy.update_schedule import UpdateSchedule
 from rlk_testing.thread_ranks import on_ranks
 

@@ -5,7 +5,6 @@ import torch
 from torch import tensor
 
 from rlk_on_policy.advantage_loss import policy_loss
-from rlk_on_policy.squared_error import squared_error
 
 
 def test_the_policy_loss_is_the_mean_of_log_probabilities_times_advantages_negated():
@@ -17,7 +16,3 @@ def test_its_gradient_makes_good_actions_likelier_and_bad_ones_less_likely():
     log_prob = tensor([-1.0, -3.0], requires_grad=True)
     (gradient,) = torch.autograd.grad(policy_loss(log_prob, tensor([2.0, -0.5])), log_prob)
     assert gradient.tolist() == [-1.0, 0.25]
-
-
-def test_the_value_loss_is_the_whole_mean_square_and_not_half_of_it():
-    assert squared_error(tensor([1.0, 4.0]), tensor([3.0, 4.0])).item() == pytest.approx(2.0)

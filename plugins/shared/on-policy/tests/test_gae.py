@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from rlk_on_policy.explained_variance import explained_variance
+from rlk_on_policy.advantages import explained_variance
 from rlk_on_policy.gae import gae, next_values
 
 NOTHING = np.empty(0, np.int64)

@@ -17,10 +17,10 @@ from rlk.records import Field, Loss
 from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.minibatches import epochs, flat
-from rlk_on_policy.normalise import normalised
+from rlk_on_policy.loss_terms import normalised
 from rlk_on_policy.policy_group import policy_group
 from rlk_on_policy.recurrent import stochastic_actor
-from rlk_on_policy.squared_error import squared_error
+from rlk_on_policy.loss_terms import squared_error
 """
 
 

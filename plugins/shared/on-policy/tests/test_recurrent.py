@@ -12,7 +12,8 @@ from rlk.errors import PlanError
 from rlk.records import Field
 from rlk_networks import Head, Linear
 from rlk_networks.actor import DistributionActor
-from rlk_on_policy.bootstrap import following_values
+from rlk_on_policy.advantages import following_values
+from rlk_on_policy.checks import refuse_uneven_minibatches, sequence_length
 from rlk_on_policy.recurrent import (
     RecurrentActor,
     is_recurrent,
@@ -20,7 +21,6 @@ from rlk_on_policy.recurrent import (
     state_fields,
     stochastic_actor,
 )
-from rlk_on_policy.sequence_sizes import refuse_uneven_minibatches, sequence_length
 from rlk_on_policy.sequences import Sequences, sequence_epochs, shuffled_sequences, whole
 from rlk_rollout.rollout import Rollout
 from rlk_testing import NoLayers

@@ -12,11 +12,9 @@ import pytest
 import rlk
 from rlk_schedules import (
     Constant,
-    ConstantSchedule,
     DoubleLinearCon,
     DoubleMiddleDrop,
     Linear,
-    LinearSchedule,
     MiddleDrop,
     Piecewise,
     PiecewiseSchedule,
@@ -89,7 +87,7 @@ def test_what_a_user_may_write(value, at_start, halfway):
         ([], "in the order of time"),
         (True, "must be a number, 'lin_0.001'"),
         (None, "must be a number, 'lin_0.001'"),
-        (LinearSchedule(10, 0.0), "which counts timesteps: rlk_schedules.Linear"),
+        (PiecewiseSchedule([(0, 1)]), "which counts timesteps: rlk_schedules.Linear"),
     ],
 )
 def test_what_is_no_schedule_is_refused_with_what_to_write(value, message):
@@ -226,17 +224,6 @@ def test_times_that_no_run_has_are_refused(times):
 
 
 # ---- by timestep ---------------------------------------------------------------------------------
-
-
-def test_a_constant_one_is_the_same_at_every_timestep():
-    assert ConstantSchedule(0.5).value(0) == ConstantSchedule(0.5).value(10**6) == 0.5
-
-
-def test_a_linear_one_passes_its_final_value_on():
-    schedule = LinearSchedule(100, final_p=0.2, initial_p=0.6)
-    found = [schedule.value(step) for step in (0, 25, 100, 200)]
-    assert found == pytest.approx([0.6, 0.5, 0.2, 0.2])
-    assert LinearSchedule(100, 0.0).value(0) == 1.0
 
 
 def test_a_piecewise_one_gives_its_values_at_its_times_and_lines_between_them():

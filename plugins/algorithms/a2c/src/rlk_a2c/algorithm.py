@@ -15,8 +15,8 @@ from rlk_networks import Heads
 from rlk_on_policy.advantage_loss import advantage_loss
 from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.heads import actor_critic
+from rlk_on_policy.loss_terms import normalised
 from rlk_on_policy.minibatches import Minibatch
-from rlk_on_policy.normalise import normalised
 from rlk_on_policy.policy_group import policy_group
 from rlk_on_policy.recurrent import state_fields, stochastic_actor
 from rlk_on_policy.sequences import whole

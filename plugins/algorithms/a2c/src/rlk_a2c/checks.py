@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rlk_a2c.config import A2CConfig
-from rlk_on_policy.minibatch_sizes import refuse_single_transitions
-from rlk_on_policy.unread_options import refuse_unread_epsilon, refuse_unread_max_grad_norm
+from rlk_on_policy.checks import (
+    refuse_single_transitions,
+    refuse_unread_epsilon,
+    refuse_unread_max_grad_norm,
+)
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan

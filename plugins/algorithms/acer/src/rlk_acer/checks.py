@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rlk.errors import PlanError
 from rlk_acer.config import ACERConfig
-from rlk_on_policy.unread_options import refuse_unread_epsilon
+from rlk_on_policy.checks import refuse_unread_epsilon
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rlk.errors import BadFile, PlanError
-from rlk_on_policy.unread_options import refuse_unread_epsilon
+from rlk_on_policy.checks import refuse_unread_epsilon
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan

@@ -18,14 +18,13 @@ from rlk.records import Batch, Field, Loss, Update
 from rlk.spaces import action_size
 from rlk_ddpg import loss as losses
 from rlk_ddpg.config import DDPGConfig
-from rlk_ddpg.critic import Critic, hidden_weights
-from rlk_ddpg.small_output import with_small_output
+from rlk_ddpg.network import Critic, hidden_weights, with_small_output
 from rlk_ddpg.value_scale import ValueScale
 from rlk_networks import Heads
 from rlk_off_policy.actor import DeterministicActor
 from rlk_off_policy.critics import critic_prefixes
 from rlk_off_policy.exploration import with_random_actions
-from rlk_off_policy.policy_heads import DeterministicHead
+from rlk_off_policy.heads import DeterministicHead
 from rlk_off_policy.target import Target
 from rlk_off_policy.update_schedule import UpdateSchedule
 from rlk_replay.protocol import ReplayStorage

@@ -16,7 +16,7 @@ from rlk_dqn.config import DQNConfig
 from rlk_dqn.interval import TimestepInterval
 from rlk_networks import Heads
 from rlk_off_policy.actor import GreedyActor
-from rlk_off_policy.q_heads import DuelingHead, q_head
+from rlk_off_policy.heads import DuelingHead, q_head
 from rlk_off_policy.target import Target
 from rlk_off_policy.update_schedule import UpdateSchedule
 from rlk_replay.protocol import ReplayStorage

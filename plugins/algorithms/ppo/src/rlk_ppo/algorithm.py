@@ -13,14 +13,13 @@ from rlk.protocols import Actor, Optimise, State
 from rlk.records import Array, Field, Loss, Update
 from rlk_networks import Heads
 from rlk_on_policy.advantages import logged_advantages
+from rlk_on_policy.checks import minibatches_per_epoch, sequence_length
 from rlk_on_policy.clipped_loss import clipped_loss
 from rlk_on_policy.heads import actor_critic
-from rlk_on_policy.minibatch_sizes import minibatches_per_epoch
+from rlk_on_policy.loss_terms import normalised
 from rlk_on_policy.minibatches import Minibatch, epochs, flat
-from rlk_on_policy.normalise import normalised
 from rlk_on_policy.policy_group import policy_group
 from rlk_on_policy.recurrent import is_recurrent, state_fields, stochastic_actor
-from rlk_on_policy.sequence_sizes import sequence_length
 from rlk_on_policy.sequences import sequence_epochs
 from rlk_ppo import loss as losses
 from rlk_ppo.config import PPOConfig

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rlk.errors import PlanError
-from rlk_on_policy.minibatch_sizes import minibatches_per_epoch, refuse_single_transitions
-from rlk_on_policy.sequence_sizes import sequence_length
-from rlk_on_policy.unread_options import refuse_unread_max_grad_norm
+from rlk_on_policy.checks import (
+    minibatches_per_epoch,
+    refuse_single_transitions,
+    refuse_unread_max_grad_norm,
+    sequence_length,
+)
 from rlk_ppo.config import PPOConfig
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from rlk_on_policy.clipping import clipped_value
-from rlk_on_policy.squared_error import squared_error
+from rlk_on_policy.loss_terms import clipped_value, squared_error
 
 
 def value_loss(value: Tensor, return_: Tensor) -> Tensor:

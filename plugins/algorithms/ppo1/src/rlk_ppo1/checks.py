@@ -6,8 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from rlk.errors import PlanError
-from rlk_on_policy.minibatch_sizes import refuse_single_transitions
-from rlk_on_policy.unread_options import refuse_unread_epsilon
+from rlk_on_policy.checks import refuse_single_transitions, refuse_unread_epsilon
 from rlk_ppo1.config import PPO1Config
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from rlk_on_policy.squared_error import squared_error
+from rlk_on_policy.loss_terms import squared_error
 
 
 def value_loss(value: Tensor, return_: Tensor) -> Tensor:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from rlk_on_policy.minibatch_sizes import refuse_single_transitions
-from rlk_on_policy.sequence_sizes import refuse_uneven_minibatches
-from rlk_on_policy.unread_options import refuse_unread_max_grad_norm
+from rlk_on_policy.checks import (
+    refuse_single_transitions,
+    refuse_uneven_minibatches,
+    refuse_unread_max_grad_norm,
+)
 from rlk_ppo2.config import PPO2Config
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from rlk.protocols import Actor, Optimise, State
 from rlk.records import Batch, Field, Loss, Update
 from rlk.spaces import action_size
 from rlk_networks import Heads
+from rlk_off_policy.batch_noise import with_noise
 from rlk_off_policy.critics import Critics, critic_prefixes
 from rlk_off_policy.entropy_coefficient import EntropyCoefficient
 from rlk_off_policy.exploration import with_random_actions
-from rlk_off_policy.noise import with_noise
 from rlk_off_policy.stochastic_policy import stochastic_actor, stochastic_head
 from rlk_off_policy.target import Target
 from rlk_off_policy.update_schedule import UpdateSchedule

@@ -19,10 +19,10 @@ from rlk.records import Batch, Field, Loss, Update
 from rlk.spaces import action_size
 from rlk_networks import Heads
 from rlk_off_policy.actor import DeterministicActor
+from rlk_off_policy.batch_noise import with_noise
 from rlk_off_policy.critics import Critics, critic_prefixes
 from rlk_off_policy.exploration import with_random_actions
-from rlk_off_policy.noise import with_noise
-from rlk_off_policy.policy_heads import DeterministicHead
+from rlk_off_policy.heads import DeterministicHead
 from rlk_off_policy.target import Target
 from rlk_off_policy.update_schedule import UpdateSchedule
 from rlk_replay.protocol import ReplayStorage

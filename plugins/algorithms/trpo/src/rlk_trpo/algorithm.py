@@ -17,11 +17,9 @@ from rlk.records import Field, Loss, Update
 from rlk_networks import Heads
 from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.heads import actor_critic
-from rlk_on_policy.mean_entropy import mean_entropy
+from rlk_on_policy.loss_terms import mean_entropy, normalised, squared_error
 from rlk_on_policy.minibatches import Minibatch, epochs, flat
-from rlk_on_policy.normalise import normalised
 from rlk_on_policy.recurrent import stochastic_actor
-from rlk_on_policy.squared_error import squared_error
 from rlk_rollout.rollout import OnPolicyStorage
 from rlk_schedules import as_schedule
 from rlk_trpo import loss as losses

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from rlk.errors import PlanError
-from rlk_on_policy.minibatch_sizes import refuse_single_transitions
+from rlk_on_policy.checks import refuse_single_transitions
 from rlk_trpo.config import TRPOConfig
 
 if TYPE_CHECKING:

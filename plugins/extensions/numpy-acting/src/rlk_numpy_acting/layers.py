@@ -27,8 +27,7 @@ from rlk_multi_input.network import ConcatenatedKeys
 from rlk_networks import Head, HiddenLayers, Linear
 from rlk_numpy_acting.distributions import distribution_of
 from rlk_numpy_acting.forward import Forward, StaysInTorch, chained
-from rlk_off_policy.policy_heads import DeterministicHead
-from rlk_off_policy.q_heads import DuelingHead
+from rlk_off_policy.heads import DeterministicHead, DuelingHead
 
 #: In place, because each is applied to a new product. Others would need several numpy calls.
 ACTIVATIONS: dict[str, Callable[[Array], Any]] = {

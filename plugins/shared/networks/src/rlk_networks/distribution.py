@@ -55,7 +55,7 @@ class Distribution(Protocol):
     def entropy(self, parameters: Tensor) -> Tensor:
         """In nats, float [...]; NotImplementedError where there is no formula.
 
-        Losses of on-policy algorithms then estimate it (`rlk_on_policy.mean_entropy`).
+        Losses of on-policy algorithms then estimate it (`rlk_on_policy.loss_terms`).
         """
 
     @abstractmethod

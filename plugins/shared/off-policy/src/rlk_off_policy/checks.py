@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from rlk.errors import PlanError
-from rlk_off_policy.entropy_settings import parse_ent_coef
+from rlk_off_policy.settings import parse_ent_coef
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan

@@ -16,7 +16,7 @@ from rlk.protocols import Optimise, State
 from rlk.records import Loss
 from rlk.spaces import action_size
 from rlk_flat_parameters import FlatParameters
-from rlk_off_policy.entropy_settings import parse_ent_coef, parse_target_entropy
+from rlk_off_policy.settings import parse_ent_coef, parse_target_entropy
 from rlk_schedules import ScheduleLike, as_schedule
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Settings that off-policy algorithms have in common: validators and help texts, written once.
+"""Settings that off-policy algorithms have in common: how they are read, checked and explained.
 
 Those of every family are from `rlk_schedules.settings`, and can be imported from here as well. Each
 constant holds arguments of `attrs.field` besides the default: `gamma: float =
@@ -7,6 +7,8 @@ attrs.field(default=0.99, **GAMMA)`. Imports no torch.
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -15,12 +17,32 @@ import attrs
 from attrs import validators as v
 
 from rlk.settings import setting
-from rlk_off_policy.entropy_settings import parse_ent_coef, parse_target_entropy
-from rlk_off_policy.train_freq import parse_train_freq
 from rlk_schedules.settings import GAMMA as GAMMA
 from rlk_schedules.settings import LEARNING_RATE as LEARNING_RATE
 from rlk_schedules.settings import MAX_GRAD_NORM as MAX_GRAD_NORM
 from rlk_schedules.settings import UNIT as UNIT
+
+_EPISODES = re.compile(r"(\d+) episodes?")
+
+
+def parse_train_freq(value: int | str) -> tuple[int, int]:
+    """(vector steps, episodes) between updates, one of which is 0.
+
+    Args:
+        value: a number of vector steps (`4`), or of episodes (`"1 episode"`, `"2 episodes"`).
+
+    Raises:
+        ValueError: for anything else, or less than 1.
+    """
+    found = _EPISODES.fullmatch(value) if isinstance(value, str) else None
+    if found and int(found[1]) >= 1:
+        return 0, int(found[1])
+    if isinstance(value, int) and value >= 1:
+        return value, 0
+    raise ValueError(
+        f"must be a number of vector steps of at least 1, or of episodes as '1 episode', "
+        f"got {value!r}"
+    )
 
 
 def _parsed_by(parse: Callable[[Any], Any]) -> Callable[[Any, Any, Any], None]:
@@ -65,6 +87,49 @@ RANDOM_EXPLORATION = setting(
 )
 
 # ---- of maximum-entropy algorithms ---------------------------------------------------------------
+
+
+def parse_ent_coef(value: float | str) -> tuple[bool, float]:
+    """Whether the entropy coefficient is learnt, and its (initial) value.
+
+    Raises:
+        ValueError: for anything but `auto`, `auto_NUMBER` above 0, or a number of at least 0.
+    """
+    head, separator, number = str(value).partition("_")
+    learnt = isinstance(value, str) and head == "auto"
+    try:
+        found = float(value if not learnt else number if separator else 1.0)
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found) or found < 0 or (learnt and found == 0):
+        raise ValueError(
+            f"must be 'auto', 'auto_0.1' (learnt from 0.1 on) or a number of at least 0, "
+            f"got {value!r}"
+        )
+    return learnt, found
+
+
+def parse_target_entropy(value: float | str, action_size: int) -> float:
+    """The target entropy in nats, for which the coefficient is learnt.
+
+    Args:
+        value: a number, also as text, as Stable Baselines takes it; or `auto`, which is minus the
+            size of an action.
+        action_size: numbers per action.
+
+    Raises:
+        ValueError: for anything else.
+    """
+    if value == "auto":
+        return -float(action_size)
+    try:
+        found = float(value)
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise ValueError(f"must be 'auto' or a number, got {value!r}")
+    return found
+
 
 ENT_COEF = setting(
     "weight of the entropy: auto (learnt, starting at 1), auto_0.1 (starting at 0.1), or a fixed "

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from rlk.protocols import State
-from rlk_off_policy.train_freq import parse_train_freq
+from rlk_off_policy.settings import parse_train_freq
 
 if TYPE_CHECKING:
     from rlk.running.run import Run

@@ -9,9 +9,8 @@ from torch import Tensor
 
 from rlk.records import Loss
 from rlk_networks import Distribution
-from rlk_on_policy.mean_entropy import mean_entropy
+from rlk_on_policy.loss_terms import mean_entropy, squared_error
 from rlk_on_policy.minibatches import Minibatch
-from rlk_on_policy.squared_error import squared_error
 
 
 def policy_loss(log_prob: Tensor, advantage: Tensor) -> Tensor:

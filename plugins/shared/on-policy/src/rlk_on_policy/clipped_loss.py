@@ -11,8 +11,7 @@ from torch import Tensor
 
 from rlk.records import Loss
 from rlk_networks import Distribution
-from rlk_on_policy.clipping import clip_fraction, clipped_policy_loss
-from rlk_on_policy.mean_entropy import mean_entropy
+from rlk_on_policy.loss_terms import clip_fraction, clipped_policy_loss, mean_entropy
 from rlk_on_policy.minibatches import Minibatch
 
 

@@ -14,9 +14,9 @@ import torch
 from torch import Tensor
 
 from rlk import spaces
+from rlk.errors import RlkError
 from rlk.records import Array
 from rlk_networks import Policy, as_tensor
-from rlk_on_policy.stored import not_stored, stored
 from rlk_rollout.rollout import Rollout
 
 
@@ -117,3 +117,24 @@ def map_fields(
     fields = {name: one for name, one in given.items() if one is not None}
     mapped = {name: spaces.map_observation(function, one) for name, one in fields.items()}
     return replace(whole, **mapped)
+
+
+def stored(rollout: Rollout, name: str) -> Array:
+    """The extra of that name, [T, N, ...].
+
+    Raises:
+        RlkError: if the algorithm does not store it.
+    """
+    found = rollout.extras.get(name)
+    if found is None:
+        has = ", ".join(sorted(rollout.extras)) or "none"
+        raise not_stored(name, f"the rollout with the extras {has}")
+    return found
+
+
+def not_stored(name: str, what: str) -> RlkError:
+    """The error for an extra that is used, but not stored in `what`."""
+    return RlkError(
+        f"{what} does not hold {name!r}. The algorithm's extras() must return it: "
+        f"{{'value': Field(()), 'log_prob': Field(())}}, from rlk.records."
+    )

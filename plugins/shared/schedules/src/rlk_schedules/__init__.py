@@ -1,8 +1,6 @@
 """Schedules for rlk: numbers that change during a run. Imports no torch."""
 
 from rlk_schedules.by_timestep import (
-    ConstantSchedule,
-    LinearSchedule,
     PiecewiseSchedule,
     linear_interpolation,
 )
@@ -27,11 +25,9 @@ from rlk_schedules.shapes import (
 
 __all__ = [
     "Constant",
-    "ConstantSchedule",
     "DoubleLinearCon",
     "DoubleMiddleDrop",
     "Linear",
-    "LinearSchedule",
     "MiddleDrop",
     "Piecewise",
     "PiecewiseSchedule",

@@ -1,7 +1,7 @@
-"""Functions of timesteps, as Stable Baselines 2.10 documents them: `value(step)`.
+"""A piecewise function of timesteps, as Stable Baselines 2.10 documents it: `value(step)`.
 
-They are for use in a program. Settings that accept schedules take functions of the remaining part
-of the run instead, which are in `shapes.py`.
+It is for use in a program. Settings that accept schedules take functions of the remaining part of
+the run instead, which are in `shapes.py`.
 """
 
 from __future__ import annotations
@@ -31,31 +31,6 @@ def as_endpoints(pairs: Iterable[tuple[float, float]]) -> Endpoints:
     if not found or any(before[0] > after[0] for before, after in pairwise(found)):
         raise ValueError(f"endpoints are (time, value) in the order of time, got {list(found)!r}")
     return found
-
-
-@attrs.frozen
-class ConstantSchedule:
-    """The same value at every timestep."""
-
-    _value: float
-
-    def value(self, step: float) -> float:
-        """The value at a timestep."""
-        return self._value
-
-
-@attrs.frozen
-class LinearSchedule:
-    """From `initial_p` to `final_p` in `schedule_timesteps`, and `final_p` from then on."""
-
-    schedule_timesteps: int
-    final_p: float
-    initial_p: float = 1.0
-
-    def value(self, step: float) -> float:
-        """The value at a timestep."""
-        done = min(step / self.schedule_timesteps, 1.0)
-        return linear_interpolation(self.initial_p, self.final_p, done)
 
 
 @attrs.frozen

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 import attrs
@@ -94,36 +94,32 @@ class Linear(Schedule):
 
 
 @attrs.frozen
-class MiddleDrop(Schedule):
+class _Curve(Schedule):
+    """`initial`, times a curve of the part of the run that is done."""
+
+    curve: ClassVar[Callable[[float], float]]
+    initial: float = attrs.field(converter=float)
+
+    def __call__(self, remaining: float) -> float:
+        return self.initial * type(self).curve(1.0 - remaining)
+
+
+class MiddleDrop(_Curve):
     """`initial`, times the curve `middle_drop`."""
 
-    name: ClassVar[str] = "middle_drop"
-    initial: float = attrs.field(converter=float)
-
-    def __call__(self, remaining: float) -> float:
-        return self.initial * curves.middle_drop(1.0 - remaining)
+    name, curve = "middle_drop", curves.middle_drop
 
 
-@attrs.frozen
-class DoubleLinearCon(Schedule):
+class DoubleLinearCon(_Curve):
     """`initial`, times the curve `double_linear_con`."""
 
-    name: ClassVar[str] = "double_linear_con"
-    initial: float = attrs.field(converter=float)
-
-    def __call__(self, remaining: float) -> float:
-        return self.initial * curves.double_linear_con(1.0 - remaining)
+    name, curve = "double_linear_con", curves.double_linear_con
 
 
-@attrs.frozen
-class DoubleMiddleDrop(Schedule):
+class DoubleMiddleDrop(_Curve):
     """`initial`, times the curve `double_middle_drop`."""
 
-    name: ClassVar[str] = "double_middle_drop"
-    initial: float = attrs.field(converter=float)
-
-    def __call__(self, remaining: float) -> float:
-        return self.initial * curves.double_middle_drop(1.0 - remaining)
+    name, curve = "double_middle_drop", curves.double_middle_drop
 
 
 def _parts_of_a_run(pairs: Iterable[tuple[float, float]]) -> Endpoints:

@@ -119,6 +119,6 @@ def _made(shape: type[Schedule], settings: dict[str, Any]) -> Schedule:
 
 
 def _counts_timesteps(value: Any) -> str:
-    """A hint if the value is a schedule of `by_timestep.py`."""
+    """A hint if the value is a function of timesteps, as `PiecewiseSchedule` is."""
     is_one = callable(getattr(value, "value", None))
     return ", which counts timesteps: rlk_schedules.Linear and Piecewise do not" if is_one else ""

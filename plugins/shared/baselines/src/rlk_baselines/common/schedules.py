@@ -7,12 +7,9 @@ from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
-from rlk_schedules import (
-    ConstantSchedule,
-    LinearSchedule,
-    PiecewiseSchedule,
-    linear_interpolation,
-)
+import attrs
+
+from rlk_schedules import PiecewiseSchedule, linear_interpolation
 from rlk_schedules.curves import (
     constant,
     double_linear_con,
@@ -56,9 +53,32 @@ class Schedule(ABC):
         """The value at a timestep."""
 
 
-Schedule.register(ConstantSchedule)
-Schedule.register(LinearSchedule)
 Schedule.register(PiecewiseSchedule)
+
+
+@attrs.frozen
+class ConstantSchedule(Schedule):
+    """The same value at every timestep."""
+
+    _value: float
+
+    def value(self, step: float) -> float:
+        """The value at a timestep."""
+        return self._value
+
+
+@attrs.frozen
+class LinearSchedule(Schedule):
+    """From `initial_p` to `final_p` in `schedule_timesteps`, and `final_p` from then on."""
+
+    schedule_timesteps: int
+    final_p: float
+    initial_p: float = 1.0
+
+    def value(self, step: float) -> float:
+        """The value at a timestep."""
+        done = min(step / self.schedule_timesteps, 1.0)
+        return linear_interpolation(self.initial_p, self.final_p, done)
 
 
 def constfn(val: float) -> Callable[[Any], float]:
