@@ -25,8 +25,7 @@ from rlk_adversarial_reward.loss import (
     gail_reward,
     shaped,
 )
-from rlk_adversarial_reward.numbers import rows, size_of
-from rlk_adversarial_reward.transitions import every_pair, of_expert, of_rollout
+from rlk_adversarial_reward.transitions import every_pair, of_expert, of_rollout, rows, size_of
 from rlk_expert_data import Trajectories
 from rlk_testing import mean_return
 

@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from rlk_categorical.distribution import Categorical
-from rlk_kfac.fisher import batch_factors
+from rlk_kfac.batch_factors import batch_factors
 from rlk_kfac.products import Products
 from rlk_lstm.component import cnn_ln_lstm, cnn_lstm, ln_lstm, lstm, multi_input_lstm
 from rlk_lstm.config import LstmConfig

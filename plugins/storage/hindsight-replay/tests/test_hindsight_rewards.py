@@ -8,7 +8,7 @@ import pytest
 
 from rlk.errors import EnvironmentFailed, PlanError, RlkError
 from rlk.records import Schema
-from rlk_hindsight_replay.check import check_goals
+from rlk_hindsight_replay.checks import check_goals
 from rlk_hindsight_replay.config import HindsightReplayConfig
 from rlk_hindsight_replay.rewards import Judge, judges
 from rlk_hindsight_replay.storage import HindsightReplay

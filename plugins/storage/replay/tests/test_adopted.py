@@ -266,7 +266,7 @@ def test_it_takes_memory_for_the_transitions_saved_not_for_the_size_of_their_mem
 def test_its_limits_of_what_is_read_at_a_time_count_all_environments(
     monkeypatch: pytest.MonkeyPatch, limit: str, most: int
 ) -> None:
-    monkeypatch.setattr(f"rlk_replay.past.{limit}", most)
+    monkeypatch.setattr(f"rlk_replay.saved_steps.{limit}", most)
     saved, found = played(opened(80, 8), 10), opened(160, 8)
     read: list[int] = []
 

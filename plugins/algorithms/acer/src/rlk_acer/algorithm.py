@@ -13,9 +13,9 @@ from rlk.protocols import Actor, Optimise, State
 from rlk.records import Field, Loss, Update
 from rlk_acer import loss as losses
 from rlk_acer.config import ACERConfig
-from rlk_acer.network import acer_heads
 from rlk_acer.trajectories import Trajectories, trajectories
-from rlk_networks import Heads
+from rlk_networks import Heads, policy_head
+from rlk_off_policy.heads import q_head
 from rlk_off_policy.target import Target
 from rlk_on_policy.policy_group import policy_group
 from rlk_on_policy.recurrent import state_fields, stochastic_actor
@@ -42,7 +42,12 @@ class ACER:
 
     @staticmethod
     def heads(config: ACERConfig, run: Run) -> Heads:
-        return acer_heads(run.distribution, int(run.action_space.n))
+        """`qf` has the layers of the role `vf`: a policy's settings for the value apply to it."""
+        n_actions = int(run.action_space.n)
+        return {
+            "pi": lambda trunk: policy_head(trunk, run.distribution),
+            "qf": lambda trunk: q_head(trunk, n_actions, role="vf"),
+        }
 
     def steps_per_collect(self) -> int:
         return self.config.n_steps

@@ -6,7 +6,7 @@ import attrs
 from attrs import validators as v
 
 from rlk.settings import setting
-from rlk_kfac.settings import (
+from rlk_kfac.config import (
     ASYNC_EIGEN_DECOMP,
     KFAC_CLIP,
     KFAC_UPDATE,

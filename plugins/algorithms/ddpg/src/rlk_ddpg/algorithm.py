@@ -18,8 +18,7 @@ from rlk.records import Batch, Field, Loss, Update
 from rlk.spaces import action_size
 from rlk_ddpg import loss as losses
 from rlk_ddpg.config import DDPGConfig
-from rlk_ddpg.critic import Critic, hidden_weights
-from rlk_ddpg.small_output import with_small_output
+from rlk_ddpg.network import Critic, hidden_weights, with_small_output
 from rlk_ddpg.value_scale import ValueScale
 from rlk_networks import Heads
 from rlk_off_policy.actor import DeterministicActor

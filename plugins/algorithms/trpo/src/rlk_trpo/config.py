@@ -9,7 +9,7 @@ import attrs
 from attrs import validators as v
 
 from rlk.settings import setting
-from rlk_natural_gradient.settings import CG_DAMPING, CG_ITERS, MAX_KL
+from rlk_natural_gradient.config import CG_DAMPING, CG_ITERS, MAX_KL
 from rlk_on_policy import settings
 from rlk_schedules import ScheduleLike, is_schedule
 

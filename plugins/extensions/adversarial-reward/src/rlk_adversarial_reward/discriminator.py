@@ -14,12 +14,13 @@ from torch import Tensor, nn
 from rlk.protocols import State
 from rlk.records import Array
 from rlk_adversarial_reward.loss import airl_logit, gail_reward, shaped
-from rlk_adversarial_reward.numbers import CLIP
 from rlk_adversarial_reward.transitions import Transitions
 from rlk_running_statistics import Moments
 
 #: Added to variances, to avoid division by zero.
 EPSILON = 1e-8
+#: Standard deviations at which normalised observations are clipped.
+CLIP = 10.0
 
 
 def mlp(inputs: int, hidden: int) -> nn.Sequential:

@@ -17,8 +17,7 @@ from rlk.records import Array
 from rlk_adversarial_reward.config import AIRLConfig, GAILConfig
 from rlk_adversarial_reward.discriminator import AIRLDiscriminator, GAILDiscriminator
 from rlk_adversarial_reward.loss import discriminator_loss
-from rlk_adversarial_reward.numbers import size_of
-from rlk_adversarial_reward.transitions import Transitions, of_rollout
+from rlk_adversarial_reward.transitions import Transitions, of_rollout, size_of
 from rlk_networks import load_optimiser_state, optimiser_state
 from rlk_schedules import as_schedule
 

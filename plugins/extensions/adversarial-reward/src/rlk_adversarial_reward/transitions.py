@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from gymnasium import spaces
 
 from rlk.records import Array
-from rlk_adversarial_reward.numbers import rows
 from rlk_expert_data import Trajectories
 from rlk_expert_data.fitting import observations_in
 from rlk_networks import own_action
@@ -84,6 +83,21 @@ def every_pair(run: Run, expert: Trajectories) -> Transitions:
     return _of(run, observation, action, observation, np.zeros(len(action), np.bool_))
 
 
+def size_of(space: Any) -> int:
+    """K: how many numbers represent an element of a space; an integer is one-hot encoded."""
+    return int(spaces.flatdim(space))
+
+
+def rows(space: Any, values: Array) -> Array:
+    """float64 [B, K] of elements of a space, [B, *shape]; integers are one-hot encoded."""
+    if isinstance(space, spaces.Discrete):
+        return _one_hot(values[:, None] - space.start, np.array([space.n]))
+    if isinstance(space, spaces.MultiDiscrete):
+        counted = (values - space.start).reshape(len(values), space.nvec.size)
+        return _one_hot(counted, space.nvec.reshape(-1))
+    return values.reshape(len(values), size_of(space)).astype(np.float64)
+
+
 def _in_run(run: Run, expert: Trajectories) -> tuple[Array, Array]:
     """Observations, and actions as the run's storage keeps them."""
     fitted = expert.fitted(run.observation_space, run.action_space)
@@ -100,3 +114,11 @@ def _of(run: Run, observation: Array, action: Array, following: Array, over: Arr
     return Transitions(
         observation, action, rows(space, observation), taken, rows(space, following), over
     )
+
+
+def _one_hot(whole: Array, sizes: Array) -> Array:
+    """Whole numbers [B, D] as one-hot vectors of these sizes, concatenated, [B, sum of sizes]."""
+    parts = [np.zeros((len(whole), int(size))) for size in sizes]
+    for part, column in zip(parts, whole.T.astype(int), strict=True):
+        part[np.arange(len(whole)), column] = 1
+    return np.concatenate(parts, axis=1)

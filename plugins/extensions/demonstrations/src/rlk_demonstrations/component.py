@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlk.component import Component
-from rlk_demonstrations.check import check
+from rlk_demonstrations.checks import check
 from rlk_demonstrations.config import DemonstrationsConfig
 
 component = Component(

@@ -9,7 +9,7 @@ from rlk.errors import PlanError
 from rlk.hookspecs import hookimpl
 from rlk.running.resets import told_of_resets
 from rlk.terminal import print_on
-from rlk_demonstrations.check import OWNER, transitions_for
+from rlk_demonstrations.checks import OWNER, transitions_for
 from rlk_demonstrations.config import DemonstrationsConfig
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from torch import Tensor
 from rlk.protocols import Actor, State
 from rlk.records import Act, Array
 from rlk.spaces import map_observation
+from rlk_adaptive_parameter_noise.adaptation import Adaptation
 from rlk_adaptive_parameter_noise.config import AdaptiveParameterNoiseConfig
 from rlk_adaptive_parameter_noise.perturbation import Perturbation
-from rlk_adaptive_parameter_noise.spread import Spread
 
 #: What is in the carry besides the copies' parameters.
 STRENGTH = ("stddev", "distance", "counted")
@@ -67,7 +67,7 @@ class ParameterNoiseActor:
         self.actor, self._run, self._config = actor, run, config
         rng = run.streams.numpy("noise")
         self._perturbation = Perturbation(run.parameters, rng, config.convolutions)
-        self._spread = Spread(run, config, self._perturbation)
+        self._adaptation = Adaptation(run, config, self._perturbation)
         self._counts_steps = type(run.action_space).__name__ == "Discrete"
         copies = [run.parameters.clone() for _ in range(run.n_envs)]
         self.policies = [copy.module for copy in copies]
@@ -145,7 +145,7 @@ class ParameterNoiseActor:
         since = before if now >= before else 0  # another call of learn may have reset the count
         stddev, distance = carry["stddev"], carry["distance"]
         for _ in range(now // interval - since // interval):
-            stddev, distance = self._spread.adapt(stddev, *observe())
+            stddev, distance = self._adaptation.adapt(stddev, *observe())
         return {**carry, "stddev": stddev, "distance": distance, "counted": now}
 
 

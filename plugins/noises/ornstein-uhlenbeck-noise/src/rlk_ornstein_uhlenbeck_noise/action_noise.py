@@ -12,7 +12,7 @@ from rlk.records import Array
 from rlk.settings import PluginText
 from rlk_action_scaling import as_numbers, as_setting, common_size, hold_read_only
 from rlk_action_scaling.validators import fixed, not_negative
-from rlk_ornstein_uhlenbeck_noise.process import process_step
+from rlk_ornstein_uhlenbeck_noise.noise import process_step
 
 #: What is done where a setting is set after the construction.
 _ON_SET: list[Any] = [fixed, attrs.setters.convert, attrs.setters.validate]

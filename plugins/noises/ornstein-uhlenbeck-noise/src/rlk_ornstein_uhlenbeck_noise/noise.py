@@ -1,7 +1,11 @@
-"""Ornstein-Uhlenbeck action noise: every environment has its own process."""
+"""Ornstein-Uhlenbeck action noise: every environment has its own process.
+
+Uhlenbeck and Ornstein 1930, doi:10.1103/PhysRev.36.823.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +18,27 @@ from rlk.records import Act, Array
 from rlk.spaces import action_size
 from rlk_action_scaling import per_dimension, scaled
 from rlk_ornstein_uhlenbeck_noise.config import OrnsteinUhlenbeckNoiseConfig
-from rlk_ornstein_uhlenbeck_noise.process import process_step
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
+
 WHOSE = "noise 'ornstein-uhlenbeck-noise'"
+
+
+def process_step(
+    x: Array, normal: Array, mean: Array, sigma: Array, theta: float, dt: float
+) -> Array:
+    """x' = x + theta (mean - x) dt + sigma sqrt(dt) N(0, 1), by Euler and Maruyama; [..., D].
+
+    Args:
+        x: the current value of the process, [..., D].
+        normal: standard normal numbers, [..., D].
+        mean, sigma: of all dimensions, or of each, [D].
+        theta: rate of return to the mean. dt: the time of a step.
+    """
+    found: Array = x + (theta * dt) * (mean - x) + (math.sqrt(dt) * sigma) * normal
+    return found
 
 
 def fitted(

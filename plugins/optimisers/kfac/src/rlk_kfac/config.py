@@ -6,17 +6,32 @@ import attrs
 from attrs import validators as v
 
 from rlk.settings import finite, setting
-from rlk_kfac import settings
+
+# Arguments of `attrs.field` besides the default, for algorithms that have these settings too.
+KFAC_CLIP = setting(
+    "size of the trust region: largest squared length of a step, measured by the Fisher matrix",
+    v.gt(0.0),
+)
+KFAC_UPDATE = setting("steps between two decompositions of the factors, at least 1", v.ge(1))
+VF_FISHER_COEF = setting(
+    "weight c of the value's squared error in K-FAC's likelihood, at least 0; the value's part of "
+    "the Fisher matrix is 4 c^2 times that of a Gaussian of variance 1",
+    v.and_(v.ge(0.0), finite),
+)
+ASYNC_EIGEN_DECOMP = setting(
+    "decompose the factors in a thread while the run continues; the result is used kfac_update "
+    "steps later"
+)
 
 
 @attrs.frozen(kw_only=True)
 class KfacConfig:
     """How far a step may go, and how the factors are computed."""
 
-    kfac_clip: float = attrs.field(default=0.001, **settings.KFAC_CLIP)
-    kfac_update: int = attrs.field(default=1, **settings.KFAC_UPDATE)
-    vf_fisher_coef: float = attrs.field(default=1.0, **settings.VF_FISHER_COEF)
-    async_eigen_decomp: bool = attrs.field(default=False, **settings.ASYNC_EIGEN_DECOMP)
+    kfac_clip: float = attrs.field(default=0.001, **KFAC_CLIP)
+    kfac_update: int = attrs.field(default=1, **KFAC_UPDATE)
+    vf_fisher_coef: float = attrs.field(default=1.0, **VF_FISHER_COEF)
+    async_eigen_decomp: bool = attrs.field(default=False, **ASYNC_EIGEN_DECOMP)
     momentum: float = attrs.field(
         default=0.9,
         **setting("decay of the running sum of steps, 0 to below 1", [v.ge(0.0), v.lt(1.0)]),

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import torch
 
+from rlk_kfac.batch_factors import Pair
 from rlk_kfac.factors import damped_inverses
-from rlk_kfac.fisher import Pair
 from rlk_kfac.products import Key
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from rlk_kfac.fisher import Pair
+from rlk_kfac.batch_factors import Pair
 from rlk_kfac.layouts import Layout, WeightLayout
 from rlk_kfac.products import Key
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from rlk.errors import RlkError
 from rlk.protocols import State
-from rlk_kfac.fisher import Pair
+from rlk_kfac.batch_factors import Pair
 from rlk_kfac.products import Key
 
 

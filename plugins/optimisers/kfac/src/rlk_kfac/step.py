@@ -19,8 +19,8 @@ from rlk.errors import PlanError, RlkError
 from rlk.optimise import Group, Objective
 from rlk.protocols import State
 from rlk.records import Loss
+from rlk_kfac.batch_factors import Pair, are_finite, batch_factors, layouts_of, mean_over_ranks
 from rlk_kfac.config import KfacConfig
-from rlk_kfac.fisher import Pair, are_finite, batch_factors, layouts_of, mean_over_ranks
 from rlk_kfac.inverses import AtOnce, InThread
 from rlk_kfac.layer import Layer
 from rlk_kfac.products import Key, Product, Products

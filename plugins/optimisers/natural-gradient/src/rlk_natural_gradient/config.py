@@ -5,17 +5,25 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import setting
-from rlk_natural_gradient import settings
+from rlk.settings import finite, setting
+
+# Arguments of `attrs.field` besides the default, for algorithms that have these settings too.
+MAX_KL = setting(
+    "size of the trust region: mean divergence of a full step, in nats", v.and_(v.gt(0.0), finite)
+)
+CG_ITERS = setting("iterations of conjugate gradient, at least 1", v.ge(1))
+CG_DAMPING = setting(
+    "added to the diagonal of the Fisher matrix, at least 0", v.and_(v.ge(0.0), finite)
+)
 
 
 @attrs.frozen(kw_only=True)
 class NaturalGradientConfig:
     """How far a step may go, and how exactly it is computed."""
 
-    max_kl: float = attrs.field(default=0.01, **settings.MAX_KL)
-    cg_iters: int = attrs.field(default=10, **settings.CG_ITERS)
-    cg_damping: float = attrs.field(default=0.01, **settings.CG_DAMPING)
+    max_kl: float = attrs.field(default=0.01, **MAX_KL)
+    cg_iters: int = attrs.field(default=10, **CG_ITERS)
+    cg_damping: float = attrs.field(default=0.01, **CG_DAMPING)
     line_search_steps: int = attrs.field(
         default=10, **setting("how many lengths of the step are tried, at least 1", v.ge(1))
     )

@@ -14,8 +14,8 @@ from rlk.errors import PlanError
 from rlk.files import replacing, users_path
 from rlk.records import Array
 from rlk_expert_data.arguments import checked_count
+from rlk_expert_data.dict_observations import one_by_one
 from rlk_expert_data.images import OBSERVATIONS, can_be_written, located, writing_images
-from rlk_expert_data.parts import one_by_one
 from rlk_expert_data.player import Player, player_like_agents, player_of
 from rlk_expert_data.recording import Act, check_spaces, record
 

@@ -15,7 +15,7 @@ from rlk.planning.environment import choose_environment
 from rlk.records import Array
 from rlk.registry.kernel import default_kernel
 from rlk.spaces import flat_observation, map_observation
-from rlk_expert_data.parts import as_batch
+from rlk_expert_data.dict_observations import as_batch
 
 if TYPE_CHECKING:
     from rlk.agent import Agent

@@ -12,7 +12,7 @@ from rlk.errors import PlanError
 from rlk.records import Array
 from rlk.spaces import describe, is_nested
 from rlk_expert_data.arguments import checked_count
-from rlk_expert_data.parts import as_batch, has_parts, joined
+from rlk_expert_data.dict_observations import as_batch, has_parts, joined
 from rlk_expert_data.player import Ending, Player
 
 #: (observations [N, …], whether an episode has just begun [N]) -> actions [N, …]

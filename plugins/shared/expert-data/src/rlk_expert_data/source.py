@@ -15,8 +15,8 @@ from rlk.errors import BadFile, PlanError
 from rlk.files import looking_at, users_path
 from rlk.records import Array
 from rlk.spaces import flat_observation
+from rlk_expert_data.dict_observations import joined
 from rlk_expert_data.images import is_paths, located
-from rlk_expert_data.parts import joined
 from rlk_expert_data.trajectories import Trajectories
 
 MINARI = "minari:"

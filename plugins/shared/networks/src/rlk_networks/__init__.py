@@ -1,6 +1,6 @@
 """Networks of policies: what policy components, distributions and the heads of algorithms share."""
 
-from rlk_networks.architecture import Architecture, Heads, Trunk
+from rlk_networks.architecture import Architecture, Heads, Trunk, policy_head
 from rlk_networks.custom_encoder import custom_encoder
 from rlk_networks.distribution import (
     FORBIDDEN,
@@ -10,7 +10,6 @@ from rlk_networks.distribution import (
     own_action,
 )
 from rlk_networks.flattened import Flattened
-from rlk_networks.heads import policy_head
 from rlk_networks.layers import (
     FeatureSlice,
     Head,

@@ -1,6 +1,6 @@
 """An architecture, and the heads that an algorithm asks for: together they are the policy.
 
-Dimensions: B batch, F features.
+Dimensions: B batch, F features, P a distribution's flat parameters.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Protocol, cast
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
 from rlk.errors import PlanError
 from rlk_flat_parameters import FlatParameters
+from rlk_networks.distribution import Distribution
 from rlk_networks.flattened import Flattened
-from rlk_networks.layers import HiddenLayers, InitialisesUniformly
-from rlk_networks.own_encoders import EncodedTrunk
+from rlk_networks.layers import Head, HiddenLayers, InitialisesUniformly
 from rlk_networks.policy import Policy
 
 
@@ -37,6 +38,12 @@ class Trunk(Protocol):
 
 #: name -> a function that builds that head from a trunk maker. An algorithm's `heads` returns it.
 Heads = Mapping[str, Callable[[Trunk], nn.Module]]
+
+
+def policy_head(trunk: Trunk, distribution: Distribution) -> Head:
+    """The head `pi`: hidden layers and the distribution's own head, [B, F] to float [B, P]."""
+    layers = trunk("pi")
+    return Head(layers, distribution.head(layers.features))
 
 
 class Architecture(ABC):
@@ -114,3 +121,30 @@ class Architecture(ABC):
     def flatten(self, module: nn.Module) -> FlatParameters:
         """The flat parameters of a policy module, of any architecture, that is on its device."""
         return FlatParameters(module)
+
+
+class EncodedTrunk(nn.Module):
+    """The trunk of a head, after an encoder of its own, in the place of one that heads share.
+
+    The policy then only flattens preprocessed observations, so that they pass through
+    `policy.shared` as features do.
+
+    Args:
+        flattened: the policy's part that heads share.
+        encoder: from preprocessed observations to features.
+        trunk: on these features, and on the inputs that come after all observations.
+    """
+
+    def __init__(self, flattened: Flattened, encoder: nn.Module, trunk: HiddenLayers) -> None:
+        super().__init__()
+        self._flattened = (flattened,)  # not a submodule: it is the policy's
+        self.encoder, self.trunk = encoder, trunk
+        self.features = trunk.features
+
+    def forward(self, x: Tensor, *n: int | None) -> Tensor:
+        (flattened,) = self._flattened
+        seen, others = x[:, : flattened.features], x[:, flattened.features :]
+        encoded = self.encoder(flattened.restored(seen))
+        if others.shape[1]:
+            encoded = torch.cat((encoded, others), 1)
+        return self.trunk(encoded, *n)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlk.component import Component
-from rlk_hindsight_replay.check import check
+from rlk_hindsight_replay.checks import check
 from rlk_hindsight_replay.config import HindsightReplayConfig
 
 component = Component(

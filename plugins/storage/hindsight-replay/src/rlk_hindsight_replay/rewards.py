@@ -19,7 +19,7 @@ import numpy as np
 
 from rlk.errors import EnvironmentFailed, PlanError, RlkError, described
 from rlk.records import Array, Schema
-from rlk_hindsight_replay.check import ACHIEVED, DESIRED
+from rlk_hindsight_replay.checks import ACHIEVED, DESIRED
 
 #: Infos of B transitions: key -> [B].
 Infos = dict[str, Array]

@@ -15,7 +15,7 @@ import numpy as np
 from rlk.errors import RlkError
 from rlk.protocols import State
 from rlk.records import Array, Batch, Schema, Update
-from rlk_hindsight_replay.check import ACHIEVED, DESIRED, check_goals
+from rlk_hindsight_replay.checks import ACHIEVED, DESIRED, check_goals
 from rlk_hindsight_replay.config import HindsightReplayConfig
 from rlk_hindsight_replay.goals import draw
 from rlk_hindsight_replay.rewards import judges

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlk.component import Component
-from rlk_n_step.check import check
+from rlk_n_step.checks import check
 from rlk_n_step.config import NStepConfig
 
 component = Component(

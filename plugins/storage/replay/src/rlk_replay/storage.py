@@ -20,8 +20,8 @@ from rlk.protocols import Decorator, State
 from rlk.records import Array, Batch, Schema, Step, Update
 from rlk_replay.config import ReplayConfig, steps_per_env
 from rlk_replay.memory import Mapped, in_memory
-from rlk_replay.past import steps_of
 from rlk_replay.ring import Ring
+from rlk_replay.saved_steps import steps_of
 from rlk_replay.stages import Stages
 from rlk_replay.window import Window
 from rlk_stored_steps.leaves import observation_of

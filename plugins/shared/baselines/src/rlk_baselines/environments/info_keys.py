@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rlk_baselines.environments.trial_info import KeyRead, TrialInfo
-from rlk_hindsight_replay.check import ACHIEVED, DESIRED
+from rlk_hindsight_replay.checks import ACHIEVED, DESIRED
 from rlk_hindsight_replay.rewards import cause_of, example, method_of
 
 #: Of one call: a method that counts on as long as it finds a key would read them without end.

@@ -6,8 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from rlk_ddpg.critic import Critic, hidden_weights
-from rlk_ddpg.small_output import with_small_output
+from rlk_ddpg.network import Critic, hidden_weights, with_small_output
 from rlk_mlp.config import MlpConfig
 from rlk_mlp.network import Mlp
 from rlk_off_policy.critics import Critics

@@ -1,14 +1,19 @@
-"""The critic Q(s, a) of continuous actions, and which of its weights a penalty applies to.
+"""The critic Q(s, a) of continuous actions, small initial outputs, and which weights are penalised.
 
 Shapes: B transitions, F features, D numbers per action.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
 from rlk_networks import Linear, Trunk
+
+#: The initial weights and bias of an output layer are uniform between minus and plus this.
+SMALL = 3e-3
 
 
 class Critic(nn.Module):
@@ -40,3 +45,14 @@ def hidden_weights(policy: nn.Module, prefixes: tuple[str, ...]) -> list[nn.Para
         for name, parameter in policy.named_parameters()
         if name.startswith(prefixes) and not name.startswith("qf.out.") and parameter.ndim > 1
     ]
+
+
+def with_small_output(head: Any) -> nn.Module:
+    """A head whose layer `out` has small weights, for initial outputs near 0.
+
+    Lillicrap et al. 2016, arXiv 1509.02971, section 7.
+    """
+    for parameter in (head.out.weight, head.out.bias):
+        nn.init.uniform_(parameter.detach(), -SMALL, SMALL)
+    made: nn.Module = head
+    return made

@@ -25,7 +25,7 @@ from rlk_adaptive_parameter_noise.perturbation import Perturbation
 from rlk_schedules import Linear
 
 
-class Spread:
+class Adaptation:
     """Adapts a standard deviation.
 
     Args:
