@@ -207,12 +207,13 @@ def test_the_wrapper_outside_reads_attributes_of_the_environment_and_may_set_the
 
     class Curriculum(gym.Wrapper):
         def reset(self, **keywords):
-            self.env.set_wrapper_attr("level", self.env.level + self.env._goal)
+            self.env.level, self.env._seen = self.env.level + self.env._goal, "once"
             return self.env.reset(**keywords)
 
     env = made(Curriculum, env=HasGoal)
     env.reset()
     assert env.unwrapped.level == env.get_wrapper_attr("level") == 3
+    assert vars(env.unwrapped)["_seen"] == "once"
     env.set_wrapper_attr("level", 5)
     env.set_wrapper_attr("new", 6)
     assert env.unwrapped.level == 5 and env.env.new == 6

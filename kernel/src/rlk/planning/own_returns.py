@@ -40,18 +40,24 @@ def may_change_returns(wrapper: Choice) -> bool:
 class OwnRewards(gym.Wrapper[Any, Any, Any, Any]):
     """Adds up the rewards that an environment gives to whoever steps it.
 
-    All attributes of the environment can be read from it, private ones too. To set one from a
-    wrapper outside, use `set_wrapper_attr` or `unwrapped`.
+    All attributes of the environment can be read and set through it, private ones too.
     """
 
     def __init__(self, env: gym.Env[Any, Any]) -> None:
         super().__init__(env)
-        self._rlk_begin()
+        self._rlk_begin()  # the last of its own attributes, which `__setattr__` goes by
 
     def __getattr__(self, name: str) -> Any:
         if name == "env" or name.startswith("__"):  # asked for while a copy is made
             raise AttributeError(name)
         return getattr(self.env, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        own = vars(self)
+        if name in own or "_rlk_added" not in own:
+            super().__setattr__(name, value)
+        else:
+            setattr(self.env, name, value)
 
     def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
         return self.env.set_wrapper_attr(name, value, force=force)

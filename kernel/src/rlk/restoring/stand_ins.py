@@ -38,7 +38,7 @@ def acting(
     """The components that a saved model acts with, of those of its plan.
 
     A part of training is dropped, or the algorithm's own one is in its place, unless it is asked
-    for now.
+    for now. An extension stays where it is installed: it may have one rank act for all.
 
     Args:
         components: the saved ones.
@@ -51,6 +51,8 @@ def acting(
     for saved in components:
         if not saved.is_for_training or saved.slot in changes or saved.name in plugins:
             kept.append(saved)
+        elif saved.slot == "extension" and not saved.is_external:
+            kept += [] if saved.absence(registries) else [saved]
         elif saved.slot in REPLACEABLE:
             stays = _is_needed(saved, registries, has_spaces_alone)
             own = None if stays else _own(saved, algo, registries)

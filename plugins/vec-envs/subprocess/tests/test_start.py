@@ -184,6 +184,9 @@ def test_where_too_few_files_may_be_opened_no_worker_is_left(zoo, make, method):
             with limited_to_more_open_files(more):
                 make([Counter] * 3, n_workers=3, start_method=method).close()
             break
+        except EnvironmentFailed as failed:
+            assert "Use fewer, --set subprocess.n_workers=K" in str(failed)
+            assert isinstance(failed.__cause__, OSError)
         except OSError as error:
             assert error.errno == errno.EMFILE
         assert zoo.gone(set(zoo.descendants(os.getpid())) - before)

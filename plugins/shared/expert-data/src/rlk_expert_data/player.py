@@ -80,8 +80,8 @@ def player_like_agents(agent: Agent, seed: int | None = None) -> Player:
 
     Their wrappers keep the environment's own rewards, and learn nothing from the recording; plugins
     prepare them as for an evaluation. An environment that was passed as an object is the only one
-    of its kind: it is used itself, as training left it, and the agent's next training, which finds
-    it in another state, begins with a reset of it.
+    of its kind: it is used itself, as training left it, and the agent's next training begins with a
+    reset of it.
 
     Args:
         agent: the agent.
@@ -95,6 +95,7 @@ def player_like_agents(agent: Agent, seed: int | None = None) -> Player:
     name = f"expert at {run.clock.cumulative_timesteps}"
     player = _of_vector(env, run.streams.integers(name, env.num_envs) if seed is None else seed)
     if plan.env.is_finished:
+        run.collector.forget()
         return player
     run.notify("rlk_prepare_evaluation", env=env)
     return replace(player, close=env.close)

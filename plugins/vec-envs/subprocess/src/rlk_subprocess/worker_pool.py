@@ -91,7 +91,14 @@ class WorkerPool:
         """Start a worker that makes these environments; it owes their descriptions."""
         own = self._env_fns[start:stop]
         pickled = None if self._method == "fork" else pickled_makers(own, start, INSTEAD)
-        end, process = self._launcher.start(own)
+        try:
+            end, process = self._launcher.start(own)
+        except OSError as error:
+            raise EnvironmentFailed(
+                f"worker {len(self.workers)} of the backend 'subprocess' cannot be started: "
+                f"{error}. Use fewer, --set subprocess.n_workers=K, or raise the limit of the "
+                "system (ulimit -a shows it)."
+            ) from error
         worker = WorkerHandle(start, stop, end, process)
         try:
             self.ask(worker, (start, self._info_keys, pickled))
