@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
+import inspect
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -287,6 +289,23 @@ def whole_timesteps(timesteps: Any) -> int:
 def documented_class(model: BaseRLModel) -> type:
     """The class of this package that a model has, or from which a program's class is derived."""
     return next(kind for kind in type(model).__mro__ if "algo" in vars(kind))
+
+
+def documented_learn(kind: type[BaseRLModel]) -> Callable[..., Any]:
+    """The `learn` of a model class, of which `inspect.signature` shows the documented defaults."""
+
+    @functools.wraps(kind.learn)
+    def learn(self: Any, *arguments: Any, **keywords: Any) -> Any:
+        return super(kind, self).learn(*arguments, **keywords)
+
+    defaults = {"log_interval": kind.rows, "tb_log_name": kind.__name__}
+    inherited = inspect.signature(kind.learn)
+    shown = [
+        one.replace(default=defaults.get(name, one.default))
+        for name, one in inherited.parameters.items()
+    ]
+    vars(learn)["__signature__"] = inherited.replace(parameters=shown)
+    return learn
 
 
 def _accumulated_for(model: BaseRLModel, before: Clock) -> list[AccumulatedVariables]:
