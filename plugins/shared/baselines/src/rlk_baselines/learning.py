@@ -324,7 +324,11 @@ def _accumulated_for(model: BaseRLModel, before: Clock) -> list[AccumulatedVaria
         return [] if is_off_policy else [Collection(before, running["start"])]
     return_, length = float(running["returns"][0]), int(running["lengths"][0])
     if is_off_policy:
-        return [Episodes(model.get_vec_normalize_env(), [return_], length)]
+        normalize = model.get_vec_normalize_env()
+        is_reset_first = running["observation"] is None
+        if normalize is not None and not is_reset_first:
+            return_ = float(normalize.get_original_returns()[0])
+        return [Episodes(normalize, [return_], length)]
     is_start, knows_rewards = bool(running["start"][0]), not is_gail(model)
     return [
         Segment(run, knows_rewards=knows_rewards, return_=return_, length=length, is_start=is_start)
