@@ -21,7 +21,6 @@ HERE = {sb3: "rlk_baselines.sb3", contrib: "rlk_baselines.sb3_contrib"}
 INSIDE = (
     "stable_baselines3.common.vec_env.util",
     "sb3_contrib.common.maskable.buffers",
-    "sb3_contrib.common.maskable.distributions",
     "sb3_contrib.common.recurrent.buffers",
     "sb3_contrib.common.recurrent.type_aliases",
     "sb3_contrib.common.torch_layers",

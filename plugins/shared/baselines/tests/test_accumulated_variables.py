@@ -120,8 +120,7 @@ def seen_in_second_call(model: Any, *names: str) -> list[list[Any]]:
 
 
 def test_a_call_that_counts_on_begins_in_the_middle_of_an_episode() -> None:
-    wrapped = VecNormalize(DummyVecEnv([Ten]), norm_reward=False)
-    for env in (Ten(), wrapped):
+    for env in (Ten(), VecNormalize(DummyVecEnv([Ten]))):
         off_policy = DQN("MlpPolicy", env, learning_starts=100)
         returns = [one for (one,) in seen_in_second_call(off_policy, "episode_rewards")]
         assert [returns[0], returns[1], returns[-1]] == [[8.0], [9.0], [10.0, 5.0]]
@@ -133,3 +132,11 @@ def test_a_call_that_counts_on_begins_in_the_middle_of_an_episode() -> None:
     vector = PPO2("MlpPolicy", DummyVecEnv([Ten]), n_steps=8, nminibatches=1)
     starts = seen_in_second_call(vector, "mb_dones")
     assert starts[-1] == [[[False]] * 2 + [[True]] + [[False]] * 5]
+
+
+def test_returns_begin_at_0_in_a_call_that_begins_with_a_reset() -> None:
+    model = DQN("MlpPolicy", VecNormalize(DummyVecEnv([Ten])), learning_starts=100)
+    seen: list[float] = []
+    for _ in range(2):
+        model.learn(3, lambda local, _: seen.append(local["episode_rewards"][-1]) is None)
+    assert seen == [0.0, 1.0, 2.0] * 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
 from typing import Any
@@ -218,6 +219,8 @@ def test_the_defaults_of_learn_are_the_documented_ones(name: str, made: Any) -> 
     made(name).learn(4, lambda variables, _: found.update(variables))
     rows = {"PPO2": 1, "SAC": 4, "TD3": 4}.get(name, 100)
     assert (found["log_interval"], found["tb_log_name"]) == (rows, name)
+    shown = inspect.signature(getattr(rlk_baselines, name).learn).parameters
+    assert (shown["log_interval"].default, shown["tb_log_name"].default) == (rows, name)
 
 
 def test_a_derived_class_logs_to_the_folder_of_its_model(tmp_path: Path) -> None:

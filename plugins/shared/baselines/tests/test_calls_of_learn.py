@@ -70,13 +70,25 @@ def test_an_interval_of_rows_that_is_no_whole_number_is_refused(interval: Any) -
     assert model.num_timesteps == 5
 
 
-@pytest.mark.parametrize("timesteps", [float("inf"), None, -5])
-def test_timesteps_that_are_refused_forget_no_episode(timesteps: Any, counting: Any) -> None:
+@pytest.mark.parametrize(
+    "refused",
+    [
+        *({"total_timesteps": timesteps} for timesteps in (float("inf"), None, -5)),
+        {"total_timesteps": 20, "log_interval": 1.5},
+        {"total_timesteps": 20, "tb_log_name": 3},
+    ],
+)
+def test_a_call_that_is_refused_changes_nothing(refused: Any, counting: Any) -> None:
+    def noted() -> list[Any]:
+        recent = model.agent.run.metrics.recent_episodes
+        episodes = [*model.ep_info_buffer], [*recent]
+        return [*episodes, model._total_timesteps, model.start_time, model.num_timesteps]
+
     model = sb3.A2C("MlpPolicy", counting()).learn(20)
-    episodes = len(model.ep_info_buffer)
-    with pytest.raises(ValueError, match="timesteps"):
-        model.learn(timesteps)
-    assert len(model.ep_info_buffer) == episodes > 0
+    before = noted()
+    with pytest.raises(ValueError, match=r"timesteps|log_interval|tb_log_name"):
+        model.learn(**refused)
+    assert before == noted() and before[0] and before[1]
 
 
 def test_rates_may_be_numbers_of_numpy() -> None:

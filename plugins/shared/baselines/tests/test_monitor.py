@@ -70,8 +70,11 @@ def test_a_clock_that_is_set_back_does_not_turn_episodes_around(
 
 def test_an_info_that_lacks_a_key_of_info_keywords_is_named(counting: Any) -> None:
     env = Monitor(counting(1), None, info_keywords=("wind",))
-    with pytest.raises(RlkError, match=r"'wind'.*\['nested', 'steps'\]"):
+    with pytest.raises(KeyError) as caught:
         played(env, 1)
+    assert isinstance(caught.value, RlkError)
+    assert str(caught.value).startswith("monitor: info_keywords names 'wind'")
+    assert "['nested', 'steps']" in str(caught.value)
 
 
 def test_a_restored_monitor_goes_on_in_the_middle_of_an_episode(counting: Any) -> None:

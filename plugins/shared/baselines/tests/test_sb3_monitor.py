@@ -10,8 +10,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from rlk.errors import RlkError
 from rlk.running.environment_states import environment_states
+from rlk_baselines.refusals import MissingInfo
 from rlk_baselines.sb3.common.monitor import Monitor
 from rlk_dummy import DummyVecEnv
 from rlk_testing.environments import DiscreteMatch, Walk
@@ -180,7 +180,7 @@ def test_a_step_after_the_end_is_refused() -> None:
 def test_missing_keywords_are_named() -> None:
     with pytest.raises(ValueError, match="'goal'"):
         Monitor(Rewards(), reset_keywords=("goal",)).reset()
-    with pytest.raises(RlkError, match=r"'wind'.*\['speed'\]"):
+    with pytest.raises(MissingInfo, match=r"'wind'.*\['speed'\]"):
         play(Monitor(Rewards(), info_keywords=("wind",)))
 
 

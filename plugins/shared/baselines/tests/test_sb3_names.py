@@ -126,6 +126,10 @@ def test_what_is_not_there_says_what_to_write(package: str, instead_of: Any) -> 
             _ = found.nothing_like_it
     with pytest.raises(ImportError, match="replay_buffer_class=HerReplayBuffer"):
         from rlk_baselines.sb3 import HER  # noqa: F401
+    with pytest.raises(ImportError, match=r"Write model\.policy\.get_distribution\("):
+        from rlk_baselines.sb3_contrib.common.maskable.distributions import (  # noqa: F401
+            MaskableCategorical,
+        )
 
 
 def test_an_algorithm_that_is_not_there_says_so_by_its_module() -> None:

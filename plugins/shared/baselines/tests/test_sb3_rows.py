@@ -16,6 +16,7 @@ from rlk_baselines import logger as logger_of_210
 from rlk_baselines.sb3 import A2C, DDPG, DQN, PPO, SAC, TD3
 from rlk_baselines.sb3.common.callbacks import BaseCallback, EvalCallback
 from rlk_baselines.sb3.common.logger import HumanOutputFormat, KVWriter, Logger, configure
+from rlk_baselines.sb3_contrib import RecurrentPPO
 
 SMALL: dict[str, Any] = {"n_steps": 16, "batch_size": 16, "n_epochs": 1}
 
@@ -146,6 +147,24 @@ def test_what_one_model_has_recorded_is_not_in_the_row_of_another(counting, tmp_
     assert model.logger.get_dir() == str(tmp_path / "two_1")
     found = scalars(tmp_path / "two_1")
     assert found["rollout/ep_rew_mean"] == [16] and "first/only" not in found
+
+
+@pytest.mark.parametrize(
+    ("kind", "policy", "keywords", "folder"),
+    [
+        (A2C, "MlpPolicy", {}, "A2C_1"),
+        (A2C, "MlpPolicy", {"tb_log_name": ""}, "_1"),
+        (RecurrentPPO, "MlpLstmPolicy", {}, "RecurrentPPO_1"),
+    ],
+)
+def test_a_derived_class_logs_to_the_folder_of_its_model(
+    kind: Any, policy: str, keywords: dict[str, str], folder: str, counting: Any, tmp_path: Path
+) -> None:
+    class Mine(kind):  # type: ignore[misc]
+        pass
+
+    Mine(policy, counting(), tensorboard_log=str(tmp_path)).learn(4, **keywords)
+    assert [one.name for one in tmp_path.iterdir()] == [folder]
 
 
 def test_an_evaluation_is_a_row_of_its_own_time(counting, tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from rlk.errors import PlanError, RlkError
+from rlk.errors import PlanError
+from rlk_baselines.refusals import MissingInfo
 from rlk_baselines.sb3 import PPO
 from rlk_baselines.sb3.common.atari_wrappers import AtariWrapper
 from rlk_baselines.sb3.common.env_util import (
@@ -202,7 +203,7 @@ def test_a_monitor_says_what_an_info_lacks() -> None:
     env.reset()
     env.step([0, 0])
     env.step([0, 0])
-    with pytest.raises(RlkError, match="info_keywords names 'lives'"):
+    with pytest.raises(MissingInfo, match="info_keywords names 'lives'"):
         env.step([0, 0])
 
 

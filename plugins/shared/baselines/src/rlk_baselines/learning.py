@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
+import inspect
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -289,6 +291,23 @@ def documented_class(model: BaseRLModel) -> type:
     return next(kind for kind in type(model).__mro__ if "algo" in vars(kind))
 
 
+def documented_learn(kind: type[BaseRLModel]) -> Callable[..., Any]:
+    """The `learn` of a model class, of which `inspect.signature` shows the documented defaults."""
+
+    @functools.wraps(kind.learn)
+    def learn(self: Any, *arguments: Any, **keywords: Any) -> Any:
+        return super(kind, self).learn(*arguments, **keywords)
+
+    defaults = {"log_interval": kind.rows, "tb_log_name": kind.__name__}
+    inherited = inspect.signature(kind.learn)
+    shown = [
+        one.replace(default=defaults.get(name, one.default))
+        for name, one in inherited.parameters.items()
+    ]
+    vars(learn)["__signature__"] = inherited.replace(parameters=shown)
+    return learn
+
+
 def _accumulated_for(model: BaseRLModel, before: Clock) -> list[AccumulatedVariables]:
     """The variables that accumulate for the callbacks of a model; none, or one object.
 
@@ -305,7 +324,11 @@ def _accumulated_for(model: BaseRLModel, before: Clock) -> list[AccumulatedVaria
         return [] if is_off_policy else [Collection(before, running["start"])]
     return_, length = float(running["returns"][0]), int(running["lengths"][0])
     if is_off_policy:
-        return [Episodes(model.get_vec_normalize_env(), [return_], length)]
+        normalize = model.get_vec_normalize_env()
+        is_reset_first = running["observation"] is None
+        if normalize is not None and not is_reset_first:
+            return_ = float(normalize.get_original_returns()[0])
+        return [Episodes(normalize, [return_], length)]
     is_start, knows_rewards = bool(running["start"][0]), not is_gail(model)
     return [
         Segment(run, knows_rewards=knows_rewards, return_=return_, length=length, is_start=is_start)

@@ -20,6 +20,12 @@ class ParametersDoNotFit(RlkError, RuntimeError):
     """Names or shapes of parameters are not those of the model; also a RuntimeError."""
 
 
+class MissingInfo(RlkError, KeyError):
+    """The last info of an episode lacks a key of `info_keywords`; also a KeyError."""
+
+    __str__ = RlkError.__str__  # a KeyError's is the repr of its message
+
+
 @contextlib.contextmanager
 def refused() -> Iterator[None]:
     """Turn a PlanError into `Refused`, which is also a ValueError and says what to write."""

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rlk.errors import RlkError
+from rlk_baselines.refusals import MissingInfo
 from rlk_wrappers.columns import early_reset_message, env_id, missing_info_message, plain
 from rlk_wrappers.config import MonitorConfig
 from rlk_wrappers.episode_file import DIGITS, SUFFIX, EpisodeFile, episode_path
@@ -98,7 +98,7 @@ class Recorder:
 
         Raises:
             RuntimeError: if the episode is over.
-            RlkError: if the last info lacks a key of `info_keywords`.
+            MissingInfo: if the last info lacks a key of `info_keywords`.
         """
         if self.needs_reset:
             raise RuntimeError("this episode is over: call reset() before the next step().")
@@ -119,7 +119,7 @@ class Recorder:
         self.episode_times.append(seconds)
         missing = [key for key in self.info_keywords if key not in info]
         if missing:
-            raise RlkError(missing_info_message(missing[0], info))
+            raise MissingInfo(missing_info_message(missing[0], info))
         extras = {key: plain(info[key]) for key in self.info_keywords}
         rounded, columns = round(return_, DIGITS), {**self.current_reset_info, **extras}
         if self._file is not None:

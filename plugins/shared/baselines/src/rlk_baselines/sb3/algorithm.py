@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -31,7 +30,6 @@ from rlk_baselines.callback_variables.sb3_loops import LoopVariables
 from rlk_baselines.common.base_class import Callback
 from rlk_baselines.common.callbacks import as_callback
 from rlk_baselines.common.schedules import get_schedule_fn
-from rlk_baselines.learning import whole_timesteps
 from rlk_baselines.models import OffPolicyRLModel
 from rlk_baselines.policies import by_name
 from rlk_baselines.policies.registered import class_of, get_policy_from_name
@@ -268,20 +266,13 @@ class BaseAlgorithm(HasParameters):
         """As `BaseRLModel.learn`, with a progress line on standard error for `progress_bar`.
 
         The default of `log_interval` is 1 collection for PPO, 100 for A2C, and 4 episodes for the
-        others, and None means one row at the end; that of `tb_log_name` is the name of the class.
+        others, and None means one row at the end.
         With `reset_num_timesteps`, `ep_info_buffer` starts empty.
         """
         if progress_bar:
             callback = [ProgressBarCallback(), as_callback(callback)]
-        name = tb_log_name or type(self).__name__
-        steps = whole_timesteps(total_timesteps)
-        if reset_num_timesteps:  # rows then average over new episodes only
-            latest_episodes.begin(self)
-            self.agent.run.metrics.recent_episodes.clear()
-            self.agent.run.metrics.recent_successes.clear()
-        before = 0 if reset_num_timesteps else self.num_timesteps
-        self._total_timesteps, self.start_time = before + steps, time.time_ns()
-        return super().learn(total_timesteps, callback, log_interval, name, reset_num_timesteps)
+        call = (total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps)
+        return super().learn(*call)
 
     def own_variables(self) -> list[AccumulatedVariables]:
         """As in `BaseRLModel`."""

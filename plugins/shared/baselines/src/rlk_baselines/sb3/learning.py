@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 from rlk import hookimpl
 from rlk_baselines import learning
+from rlk_baselines.sb3 import latest_episodes
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
@@ -20,6 +22,16 @@ class Watcher(learning.Watcher):
     """
 
     _is_first = True  #: whether no collection has begun in this call of `learn`
+
+    def learn(self, model: Any, call: learning.Call) -> None:
+        """As in `learning.Watcher`; the model first notes what it knows of the call."""
+        if call.reset_num_timesteps:  # rows then average over new episodes only
+            latest_episodes.begin(model)
+            model.agent.run.metrics.recent_episodes.clear()
+            model.agent.run.metrics.recent_successes.clear()
+        before = 0 if call.reset_num_timesteps else model.num_timesteps
+        model._total_timesteps, model.start_time = before + call.total_timesteps, time.time_ns()
+        super().learn(model, call)
 
     @hookimpl
     def rlk_training_start(self, run: Run) -> None:

@@ -17,6 +17,14 @@ INSTEAD: Mapping[str, Mapping[str, str]] = {
         "QRDQN": "DQN of rlk_baselines.sb3, or of rlk_baselines, which is double and dueling",
         "TQC": "SAC or TD3 of rlk_baselines.sb3",
     },
+    "common.maskable.distributions": dict.fromkeys(
+        (
+            *("MaskableBernoulliDistribution", "MaskableCategorical"),
+            *("MaskableCategoricalDistribution", "MaskableDistribution"),
+            *("MaskableMultiCategoricalDistribution", "make_masked_proba_distribution"),
+        ),
+        "model.policy.get_distribution(obs, action_masks=masks)",
+    ),
 }
 
 

@@ -108,6 +108,7 @@ class VecNormalize(VecEnvWrapper):
         shown = normalised_space(space, self.obs_rms, self.clip_obs) if self.norm_obs else space
         super().__init__(venv, observation_space=shown)
         self.ret = np.zeros(self.num_envs)
+        self._original_returns = np.zeros(self.num_envs)
         self.old_obs: Any = None
         self.old_rews: Any = None
         self._before: Any = None
@@ -127,6 +128,7 @@ class VecNormalize(VecEnvWrapper):
         """Start new episodes; their first observations update the statistics in training."""
         self.old_obs = self.venv.reset()
         self.ret = np.zeros(self.num_envs)
+        self._original_returns[:] = 0.0
         if self.training:
             self._see(self.old_obs)
             self.ret_rms.update(self.ret)
@@ -138,10 +140,11 @@ class VecNormalize(VecEnvWrapper):
         self._before, self._ends = self.old_obs, {}
         self.old_obs, self.old_rews = observation, rewards
         self.ret = self.ret * self.gamma + rewards
+        self._original_returns += rewards
         if self.training:
             self._see(observation)
             self.ret_rms.update(self.ret)
-        self.ret[dones] = 0.0
+        self.ret[dones] = self._original_returns[dones] = 0.0
         for i in np.flatnonzero(dones).tolist():
             if "terminal_observation" in infos[i]:
                 last = self._ends[i] = infos[i]["terminal_observation"]
@@ -209,6 +212,10 @@ class VecNormalize(VecEnvWrapper):
         if self.old_rews is None:
             raise PlanError("VecNormalize has seen no reward yet: call step() first.")
         return np.copy(self.old_rews)
+
+    def get_original_returns(self) -> Array:
+        """The undiscounted, unnormalised returns of the current episodes so far, float [N]."""
+        return np.copy(self._original_returns)
 
     def originals(self) -> tuple[Any, Any, dict[int, Any]]:
         """The unnormalised observations before and after the latest step.
@@ -291,7 +298,7 @@ class VecNormalize(VecEnvWrapper):
 #: Attributes of the vector, and of its current episodes.
 _NOT_SAVED = (
     *("venv", "class_attributes", "num_envs", "observation_space", "action_space"),
-    *("ret", "old_obs", "old_rews", "_before", "_ends"),
+    *("ret", "old_obs", "old_rews", "_original_returns", "_before", "_ends"),
 )
 
 

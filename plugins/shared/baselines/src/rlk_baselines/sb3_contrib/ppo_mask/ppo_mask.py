@@ -138,7 +138,7 @@ class MaskablePPO(PPO):
         use_masking: bool = True,
         progress_bar: bool = False,
     ) -> Self:
-        """As `BaseAlgorithm.learn`.
+        """As `BaseAlgorithm.learn`; as in sb3-contrib, the default of `tb_log_name` is PPO.
 
         Raises:
             Refused: for `use_masking=False`.

@@ -33,6 +33,7 @@ class RecurrentPPO(PPO):
     `action, state = model.predict(obs, state, episode_start)`.
     """
 
+    algo = "ppo"
     viewed = RecurrentView
     policy_aliases: ClassVar[dict[str, Any]] = {
         "MlpLstmPolicy": RecurrentActorCriticPolicy,

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from rlk.errors import RlkError
 from rlk_baselines.bench.monitor import Monitor as OldMonitor
 from rlk_baselines.common.vec_env.base_vec_env import Stepped, VecEnv, VecEnvWrapper
+from rlk_baselines.refusals import MissingInfo
 from rlk_baselines.sb3.common.monitor import Monitor
 from rlk_wrappers.columns import missing_info_message, plain
 from rlk_wrappers.episode_file import DIGITS, EpisodeFile, episode_path
@@ -78,7 +78,7 @@ class VecMonitor(VecEnvWrapper):
         """As in `VecEnv`; where an episode ends, its info has `episode`.
 
         Raises:
-            RlkError: if that info lacks one of `info_keywords`.
+            MissingInfo: if that info lacks one of `info_keywords`.
         """
         observations, rewards, dones, infos = self.venv.step_wait()
         self.episode_returns += rewards
@@ -102,7 +102,7 @@ class VecMonitor(VecEnvWrapper):
         """Record the episode that ended in environment i."""
         missing = [key for key in self.info_keywords if key not in info]
         if missing:
-            raise RlkError(missing_info_message(missing[0], info))
+            raise MissingInfo(missing_info_message(missing[0], info))
         return_ = round(float(self.episode_returns[i]), DIGITS)
         length = int(self.episode_lengths[i])
         seconds = round(time.monotonic() - self._started, DIGITS)
