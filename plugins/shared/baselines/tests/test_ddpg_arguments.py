@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlk_adaptive_parameter_noise.spread import Spread
+from rlk_adaptive_parameter_noise.adaptation import Adaptation
 from rlk_baselines import DDPG, HER, gym, logger
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
 from rlk_baselines.common.buffers import PrioritizedReplayBuffer, ReplayBuffer
@@ -160,13 +160,13 @@ def test_noise_on_parameters_is_measured_on_what_the_policy_takes(monkeypatch: A
             return np.full(self.observation_space.shape, 1000.0 + self.steps % 7, np.float32)
 
     measured: list[float] = []
-    adapt = Spread.adapt
+    adapt = Adaptation.adapt
 
     def adapting(self: Any, stddev: float, observation: Any, n: int) -> tuple[float, float]:
         measured.append(float(np.abs(observation).max()))
         return adapt(self, stddev, observation, n)
 
-    monkeypatch.setattr(Spread, "adapt", adapting)
+    monkeypatch.setattr(Adaptation, "adapt", adapting)
     like = Played(gym.make("Pendulum-v1"))
     like.observation_space = gym.spaces.Box(-np.inf, np.inf, (3,), np.float32)
     env = VecNormalize(DummyVecEnv([lambda: Far(like)]))
