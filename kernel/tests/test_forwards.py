@@ -171,7 +171,7 @@ def test_a_plugin_sets_a_switch_that_is_false_with_a_lower_rank(plan):
     assert found.distribution.name == "gongs" and found.algorithm.config.ringing is True
 
 
-def test_a_switch_does_not_leave_out_the_plugin_of_a_preset_or_a_saved_plan(plan, planning_kernel):
+def test_a_switch_does_not_leave_out_the_plugin_of_a_preset(plan, planning_kernel):
     class Tuned:
         def find(self, algo, env):
             return {"plugins": ["sharpens:size=3"], "distribution": "gongs"}
@@ -181,12 +181,9 @@ def test_a_switch_does_not_leave_out_the_plugin_of_a_preset_or_a_saved_plan(plan
         plan(preset="tunes", sharpened=False, env=BOX)
     with pytest.raises(PlanError, match=r"'gongs' \(preset .*contradict.*or another distribution"):
         plan(preset="tunes", ringing=False, env=BOX)
-    saved = as_json(plan(plugins=["sharpens:size=3"]))
-    with pytest.raises(PlanError, match=r"'sharpens' \(saved .*contradict.*no:sharpens\."):
-        resolve(planning_kernel, spec_of(saved, planning_kernel, changes={"sharpened": False}))
 
 
-def test_a_switch_that_is_off_in_a_saved_plan_is_turned_on_now(plan, planning_kernel):
+def test_a_switch_of_a_saved_plan_is_turned_off_and_on_again(plan, planning_kernel):
     def storages(saved, **keywords):
         spec = spec_of(saved, planning_kernel, **keywords)
         return [choice.name for choice in resolve(planning_kernel, spec).storages]
@@ -194,6 +191,10 @@ def test_a_switch_that_is_off_in_a_saved_plan_is_turned_on_now(plan, planning_ke
     on, off = as_json(plan(plugins=["sharpens:size=3"])), as_json(plan(sharpened=False))
     assert storages(on) == ["keeps", "sharpens"] and storages(off) == ["keeps"]
     assert storages(on, plugins=("no:sharpens",)) == ["keeps"]
+    for key in ("sharpened", "algo.sharpened"):
+        assert storages(on, changes={key: False}) == ["keeps"]
+    with pytest.raises(PlanError, match=r"=false \(user\) and plugin 'sharpens' \(user\) contra"):
+        storages(on, changes={"sharpened": False}, plugins=("sharpens",))
     assert storages(off, changes={"sharpened": True}) == ["keeps", "sharpens"]
     assert storages(off, plugins=("sharpens",)) == ["keeps", "sharpens"]
 

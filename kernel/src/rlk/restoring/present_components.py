@@ -7,6 +7,7 @@ from typing import Any
 
 from rlk.errors import PlanError
 from rlk.planning.draft import leaves_out
+from rlk.registry.external import find_entry
 from rlk.registry.kinds import STACKED
 from rlk.registry.registries import Registries
 from rlk.restoring.saved_records import SavedComponent, how_to_get
@@ -36,6 +37,29 @@ def without_left_out(
         if one.may_change_actions and not one.has_joined
     )
     return kept, tuple(one for one in plugins if not (leaves_out(one) and one in unknown)), notes
+
+
+def without_switched_off(
+    components: Iterable[SavedComponent],
+    algo: Any,
+    given: Mapping[str, Any],
+    registries: Registries,
+) -> list[SavedComponent]:
+    """The components without those that a setting of the algorithm activates, and is False now.
+
+    Args:
+        components: the saved ones.
+        algo: the algorithm of the saved plan, by its name or as it is passed now.
+        given: the settings that are given now, by dotted key.
+        registries: where components are found by their names.
+    """
+    algorithm = find_entry(algo, "algorithms", registries).component()
+    off = {
+        plugin
+        for key, plugin in algorithm.activates.items()
+        if any(given.get(one) is False for one in (key, f"{algorithm.name}.{key}"))
+    }
+    return [one for one in components if one.name not in off or not _may_be_left_out(one)]
 
 
 def _may_be_left_out(saved: SavedComponent) -> bool:

@@ -21,7 +21,11 @@ from rlk.planning.select import JOINED
 from rlk.planning.spec import CALLER, RunSpec, make_spec, plugin_key
 from rlk.registry.kinds import STACKED
 from rlk.restoring.lost_settings import lost_settings
-from rlk.restoring.present_components import without_absent, without_left_out
+from rlk.restoring.present_components import (
+    without_absent,
+    without_left_out,
+    without_switched_off,
+)
 from rlk.restoring.restored_components import (
     in_saved_order,
     passed_with_settings,
@@ -148,6 +152,7 @@ def spec_of(
 
     # The settings: those of the file rank below those given now.
     now = make_spec(algo, changes)
+    used = without_switched_off(used, algo, now.given, registries)
     gone = {one.name for one in wanted} - {one.name for one in used}
     own = _settings(used, plugins, registries)
     settings_of_file = without_settings_of(gone, {**saved.run.given(), **own}, algo, registries)

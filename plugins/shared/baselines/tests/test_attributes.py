@@ -101,6 +101,28 @@ def test_collections_may_become_shorter_and_longer(name, attribute, keywords) ->
         assert model.learn(length).num_timesteps == length
 
 
+@pytest.mark.parametrize(
+    ("switch", "plugin"),
+    [("prioritized_replay", "prioritized-replay"), ("param_noise", "adaptive-parameter-noise")],
+)
+def test_a_plugin_that_an_attribute_put_in_is_taken_out_and_put_in_again(
+    switch, plugin, tmp_path
+) -> None:
+    def has_it(model: Any) -> bool:
+        return plugin in [
+            one.name for one in (*model.agent.plan.storages, *model.agent.plan.noises)
+        ]
+
+    model = DQN("MlpPolicy", "CartPole-v1", **OFF, **{switch: True})
+    model.save(tmp_path / "model")
+    loaded = DQN.load(tmp_path / "model", **{switch: False})
+    assert (getattr(loaded, switch), has_it(loaded)) == (False, False)
+    for value in (False, True):
+        setattr(model, switch, value)
+        model.learn(20)
+        assert (getattr(model, switch), has_it(model)) == (value, value)
+
+
 def test_an_attribute_counts_before_there_is_a_run_and_in_files(tmp_path) -> None:
     model = PPO2("MlpPolicy", None, _init_setup_model=False, **SMALL)
     model.ent_coef = 0.5

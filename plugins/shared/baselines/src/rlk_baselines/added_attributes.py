@@ -12,11 +12,10 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from rlk.documents import check_depth, check_size
 from rlk.errors import BadFile
 from rlk.program_warnings import warn_program
+from rlk_baselines.arguments import plain_number
 
 if TYPE_CHECKING:
     from rlk_baselines.common.base_class import BaseRLModel
@@ -33,7 +32,7 @@ def in_a_file(model: BaseRLModel, exclude: Iterable[str] = ()) -> dict[str, Any]
     """
     own = _names_of_the_model(model)
     added = {
-        name: value.item() if isinstance(value, np.generic) else value
+        name: plain_number(value)
         for name, value in vars(model).items()
         if not name.startswith("_") and name not in own and name not in {*exclude}
     }

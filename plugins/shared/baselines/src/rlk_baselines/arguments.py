@@ -14,6 +14,7 @@ from types import NoneType
 from typing import Any, ClassVar, Literal
 
 import attrs
+import numpy as np
 
 from rlk.errors import either, nearest
 from rlk.program_warnings import warn_program
@@ -98,6 +99,7 @@ FULL_LOG = Argument(
     "full_tensorboard_log",
     False,
     rlk=None,
+    is_held=True,
     change="read",
     needs=Needed("tensorboard_log", "…"),
 )
@@ -199,6 +201,11 @@ def without_deprecated(
             found[new.name] = found[old.name]
         found[old.name] = None
     return found
+
+
+def plain_number(value: Any) -> Any:
+    """A value of an argument; Python's number for one of numpy's, which no file holds."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def is_other(value: Any, default: Any) -> bool:

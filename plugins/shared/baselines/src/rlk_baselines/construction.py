@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Self
 
 import rlk
@@ -16,6 +16,7 @@ from rlk_baselines.arguments import (
     bound,
     documented,
     is_other,
+    plain_number,
     without_deprecated,
 )
 from rlk_baselines.common import own_noise
@@ -62,6 +63,7 @@ class Constructed(metaclass=Documented):
 
     def _set_initial(self, given: dict[str, Any], env: VecEnv | None) -> None:
         """Set the initial attributes from the constructor's arguments, by name."""
+        given = {name: plain_number(value) for name, value in given.items()}
         given = without_deprecated(given, self._arguments())
         self._agent: Agent | None = None
         self._is_learning = False
@@ -110,23 +112,29 @@ class Constructed(metaclass=Documented):
         own = {k: v for k, v in given.items() if k not in usual or is_other(v, usual[k])}
         return {**self.renamed(own), **self._policy_settings()}
 
-    def _with_effect(self) -> dict[str, Any]:
-        """The arguments, with defaults for those that have no effect beside the others."""
-        return with_effect(self._given, self._arguments())
+    def _with_effect(self, names: Collection[str] | None = None) -> dict[str, Any]:
+        """The arguments, with defaults for those that have no effect beside the others.
+
+        Args:
+            names: the only ones to look at, and to warn of; None means all.
+        """
+        known = self._arguments()
+        looked_at = known if names is None else {k: v for k, v in known.items() if k in names}
+        return with_effect(self._given, looked_at)
 
     def _changes(self, names: Iterable[str]) -> dict[str, Any]:
         """These arguments, and those whose effect depends on them, by rlk's names."""
-        given, changed = self._with_effect(), {*names}
-        known = self._arguments().values()
-        concerned = {one.name for one in known if one.needs and one.needs.switch in changed}
-        return self.renamed({name: given[name] for name in changed | concerned})
+        wanted, known = {*names}, self._arguments().values()
+        wanted |= {one.name for one in known if one.needs and one.needs.switch in wanted}
+        given = self._with_effect(wanted)
+        return self.renamed({name: given[name] for name in wanted})
 
     def _arguments(self) -> dict[str, Argument]:
         """The constructor's arguments after policy and env, by name."""
         return documented(type(self))
 
     def _argument(self, name: str) -> Argument:
-        """The argument of this name; a model from a file may have further settings of rlk."""
+        """The argument of this name, or a plain one for `policy` and the keys of `translated`."""
         return self._arguments().get(name, Argument(name))
 
     def defaults(self) -> dict[str, Any]:
@@ -177,9 +185,9 @@ class Constructed(metaclass=Documented):
         return settings
 
     def arguments_of(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Constructor arguments, from the settings of rlk's config in a file."""
-        names = {one.rlk: name for name, one in self._arguments().items()}
-        return {names.get(key, key): value for key, value in settings.items()}
+        """Constructor arguments, from the settings in a file, by rlk's keys."""
+        keys = {name: one.rlk for name, one in self._arguments().items()}
+        return {name: settings[key] for name, key in keys.items() if key and key in settings}
 
     def about(self) -> dict[str, Any]:
         """The data that a file holds in addition to rlk's checkpoint, as JSON values and arrays."""
@@ -254,7 +262,9 @@ class Constructed(metaclass=Documented):
         given = vars(self).get("_given", {})
         if name not in given:
             object.__setattr__(self, name, value)
-        elif self._agent is None or self._argument(name).change == "read":
+            return
+        value = plain_number(value)
+        if self._agent is None or self._argument(name).change == "read":
             given[name] = value
         elif is_other(value, given[name]):
             self._change(name, value)

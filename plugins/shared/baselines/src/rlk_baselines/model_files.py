@@ -376,7 +376,10 @@ def _refuse_lost_functions(model: str, saved: Saved) -> None:
 
 
 def _plan_settings(state: State) -> dict[str, Any]:
-    """The settings of the algorithm in a file, without functions, which a file cannot hold."""
-    found = part_of(state, "manifest")["plan"]["components"]
-    settings = next(one["settings"] for one in found if one["slot"] == "algorithm")
-    return {key: value for key, value in settings.items() if not was_callable(value)}
+    """The settings in a file by rlk's keys, without functions, which a file cannot hold."""
+    return {
+        key if one["slot"] == "algorithm" else f"{one['name']}.{key}": value
+        for one in part_of(state, "manifest")["plan"]["components"]
+        for key, value in one["settings"].items()
+        if not was_callable(value)
+    }

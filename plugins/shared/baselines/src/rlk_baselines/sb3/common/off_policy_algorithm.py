@@ -38,7 +38,8 @@ TRAIN_FREQ = Argument("train_freq", 1, convert=_as_setting)
 REPLAY = (
     Argument("replay_buffer_class", None, rlk=None),
     Argument("replay_buffer_kwargs", None, type=DICT),
-    Argument("optimize_memory_usage", False, rlk=None),  # each observation is kept once anyway
+    # Without effect: each observation is kept once anyway.
+    Argument("optimize_memory_usage", False, rlk=None, is_held=True),
     Argument("n_steps", 1, rlk="n-step.n_steps", is_held=True),
 )
 #: The arguments that DDPG, SAC and TD3 have after `learning_rate`.
@@ -72,8 +73,10 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
     def train_freq(self) -> TrainFreq:
         """The number of steps or episodes that are collected before each update."""
         given = self._given["train_freq"]
+        if isinstance(given, str):  # a setting of rlk, as of a loaded model: `2 episode`
+            given = given.removesuffix("s").split()
         count, unit = given if isinstance(given, (tuple, list)) else (given, "step")
-        return TrainFreq(count, TrainFrequencyUnit(unit))
+        return TrainFreq(int(count), TrainFrequencyUnit(unit))
 
     @property
     def replay_buffer_class(self) -> type:

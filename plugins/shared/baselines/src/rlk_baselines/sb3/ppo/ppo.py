@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, ClassVar
 
 from rlk.program_warnings import warn_program
@@ -48,9 +48,9 @@ class PPO(OnPolicyAlgorithm):
         """Likewise that of the value function, or None."""
         return callable_number(self._given["clip_range_vf"])
 
-    def _with_effect(self) -> dict[str, Any]:
+    def _with_effect(self, names: Collection[str] | None = None) -> dict[str, Any]:
         """As in `Constructed`; a minibatch has at most the transitions of a collection."""
-        found = super()._with_effect()
+        found = super()._with_effect(names)
         size = int(found["n_steps"]) * (self.n_envs or 1)
         if self.n_envs and found["batch_size"] > size > 1:
             warn_program(
