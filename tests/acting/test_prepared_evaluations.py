@@ -205,6 +205,7 @@ def test_trials_of_a_search_are_compared_by_prepared_evaluations(place, tmp_path
         given={**ACTOR_CRITIC, "env": f"{place}:World", "total_timesteps": 16},
         plugins=[f"{place}:Hardest"],
         searched={"gamma": "0.9,0.99"},
+        space="none",
         seed=3,
         timesteps=16,
         trials=1,

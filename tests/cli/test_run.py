@@ -173,7 +173,7 @@ BROKEN = {
         "class Log:\n"
         "    @hookimpl\n"
         "    def rlk_updat_end(self, run): ...\n",
-        "Did you mean 'rlk_update_end'?",
+        "Did you mean 'rlk_update_end'",
     ),
 }
 
