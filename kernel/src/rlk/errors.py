@@ -110,29 +110,34 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
     """The known names that the user may have meant, the likeliest first, at most five.
 
     These are names of which the user typed the initials (`lr`), names with nearly the same letters
-    (case, hyphens, underscores and dots do not count), and names with the typed word, or that are
-    one of the words typed.
+    (case, hyphens, underscores and dots do not count), and names with the typed words, or whose
+    words are among those typed.
     """
     import difflib  # not at the top: only an error needs it
 
-    typed, plain = _plain(name), {one: _plain(one) for one in sorted(known)}
-    cutoff = 0.65 if len(typed) < 5 else 0.7  # of three letters, two that are swapped leave two
-    alike = difflib.get_close_matches(typed, plain.values(), n=SHOWN, cutoff=cutoff)
-    found = [one for one in plain if len(typed) > 1 and typed == _initials(one)]
-    found += [one for like in alike for one in plain if plain[one] == like]
-    found += [one for one in plain if _has_word(*sorted((one, name), key=len))]
+    typed, words = _words(name), {one: _words(one) for one in sorted(known)}
+    plain, joined = "".join(typed), {one: "".join(own) for one, own in words.items()}
+    if same := [one for one in joined if joined[one] == plain]:
+        return same[:SHOWN]
+    cutoff = 0.65 if len(plain) < 5 else 0.7  # of three letters, two that are swapped leave two
+    alike = difflib.get_close_matches(plain, joined.values(), n=SHOWN, cutoff=cutoff)
+    found = [one for one, own in words.items() if plain == "".join(word[0] for word in own)]
+    found += [one for like in alike for one in joined if joined[one] == like]
+    found += [one for one, own in words.items() if _has_words(*sorted((typed, own), key=_length))]
     return list(dict.fromkeys(found))[:SHOWN]
 
 
-def _plain(name: str) -> str:
-    return re.sub(r"[-_.]", "", name.lower())
+def _words(name: str) -> list[str]:
+    """`normal-noise` as normal, noise; `MlpPolicy` as mlp, policy; `CartPole-v1` has four."""
+    return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+|\d+", name)]
 
 
-def _initials(name: str) -> str:
-    return "".join(word[:1] for word in re.split(r"[-_.]", name.lower()))
+def _length(words: list[str]) -> int:
+    return sum(map(len, words))
 
 
-def _has_word(part: str, name: str) -> bool:
-    """Whether a word of a name begins with that part, which has three letters or more."""
-    begins = rf"(^|[\W_]){re.escape(part)}"
-    return len(part) >= 3 and re.search(begins, name, re.IGNORECASE) is not None
+def _has_words(part: list[str], words: list[str]) -> bool:
+    """Whether words go on with those of a part, of three letters or more, from one of them on."""
+    begins = "".join(part)
+    tails = ("".join(words[i:]) for i in range(len(words)))
+    return len(begins) >= 3 and any(tail.startswith(begins) for tail in tails)

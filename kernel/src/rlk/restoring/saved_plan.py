@@ -6,7 +6,7 @@ and objects, however they are named, must be passed again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -152,9 +152,10 @@ def spec_of(
 
     # The settings: those of the file rank below those given now.
     now = make_spec(algo, changes)
+    filled = {one.slot for one in used}
     used = without_switched_off(used, algo, now.given, registries)
     gone = {one.name for one in wanted} - {one.name for one in used}
-    own = _settings(used, plugins, registries)
+    own = _settings(used, filled, plugins, registries)
     settings_of_file = without_settings_of(gone, {**saved.run.given(), **own}, algo, registries)
     lost = lost_settings(settings_of_file, used, registries)
     lost.refuse_missing_functions(now.given)
@@ -174,8 +175,7 @@ def spec_of(
         gone=tuple(sorted(gone)),
         lost_values=lost.missing(now.given),
     )
-    origins = {**before.origins, **_origins(used, plugins)}
-    return now.over(attrs.evolve(before, origins=origins))
+    return now.over(attrs.evolve(before, origins={**before.origins, **_origins(used, plugins)}))
 
 
 def _spaces_alone(env: Any) -> tuple[str, ...]:
@@ -186,15 +186,18 @@ def _spaces_alone(env: Any) -> tuple[str, ...]:
 
 
 def _settings(
-    components: Sequence[SavedComponent], plugins: tuple[Any, ...], registries: Registries
+    components: Sequence[SavedComponent],
+    filled: Container[str],
+    plugins: tuple[Any, ...],
+    registries: Registries,
 ) -> dict[str, Any]:
     """The components of the slots, and the settings of every component, by dotted key.
 
     Those of a component that is now passed with settings of its own are left out. A slot of
-    `STACKED` that was empty stays so, whatever the algorithm puts in by default.
+    `STACKED` that was empty stays so, whatever the algorithm puts in by default; one of `filled`
+    that a switch has emptied does not.
     """
     without = passed_with_settings(components, plugins, registries)
-    filled = {saved.slot for saved in components}
     given: dict[str, Any] = {slot: () for slot in STACKED if slot not in filled}
     for saved in components:
         if saved.fills_slot and not saved.is_external:
