@@ -265,7 +265,7 @@ def test_names_are_near_by_a_few_letters_as_a_word_or_by_their_initials():
         "dnq": ["dqn"],
         "PPO": ["ppo2"],
         "noise": ["normal-noise"],
-        "mlp-policy": ["MlpPolicy", "LnMlpPolicy"],
+        "mlp-policy": ["MlpPolicy"],
     }
     assert nearest("lr", ["learning_rate", "lam", "layers"]) == ["learning_rate"]
     assert len(nearest("step", [f"step-{number}" for number in range(9)])) == 5
