@@ -76,6 +76,13 @@ def test_an_older_name_sets_the_size_of_the_replay(tmp_path: Any) -> None:
     with warnings.catch_warnings(action="error"):
         assert DDPG.load(tmp_path / "model").buffer_size == 150
     assert DDPG.load(tmp_path / "model", buffer_size=400).replay_buffer.buffer_size == 400
+    for given in ({"memory_limit": 400}, {"memory_limit": 300, "buffer_size": 400}):
+        with pytest.warns(DeprecationWarning, match="memory_limit is deprecated: use buffer_size"):
+            loaded = DDPG.load(tmp_path / "model", **given)
+        assert loaded.buffer_size == loaded.replay_buffer.buffer_size == 400
+    with pytest.warns(DeprecationWarning, match="memory_limit is deprecated: use buffer_size"):
+        loaded.memory_limit = 500
+    assert loaded.buffer_size == loaded.replay_buffer.buffer_size == 500
 
 
 def test_so_many_steps_are_evaluated_after_every_collection() -> None:

@@ -23,6 +23,7 @@ from rlk.saving.named_parameters import named_parameters
 from rlk.saving.restored_parts import bad_if_it_fails, part_of
 from rlk.settings import was_callable
 from rlk_baselines import added_attributes
+from rlk_baselines.arguments import by_current_names
 from rlk_baselines.custom_objects import SPACES, refuse_other_sizes, spaces_apart, with_use
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
 from rlk_baselines.environments.spaces import (
@@ -255,7 +256,7 @@ def load(
         about = _about(state, cls, path)
     model = cls.of_file(about)
     objects = with_use(cls.__name__, objects, ("policy", *model.defaults()))
-    given = {**objects, **changes}
+    given = by_current_names({**objects, **changes}, model._arguments().values())
     refuse_other_sizes(cls.__name__, spaces, about)
     state[KEY] = about = {**about, **{name: space_state(one) for name, one in spaces.items()}}
     env_of_plan = part_of(state, "manifest")["plan"]["env"]
