@@ -63,6 +63,24 @@ def test_a_class_of_buffers_is_the_storage_that_it_stands_for() -> None:
         made(memory_policy=Own)
 
 
+def test_another_class_of_buffers_takes_the_place_of_the_first(tmp_path: Any) -> None:
+    def names(model: Any) -> list[str]:
+        return [one.name for one in model.agent.plan.storages]
+
+    model = made(memory_policy=PrioritizedReplayBuffer)
+    model.save(tmp_path / "model")
+    assert names(DDPG.load(tmp_path / "model")) == ["replay", "prioritized-replay"]
+    assert names(DDPG.load(tmp_path / "model", memory_policy=ReplayBuffer)) == ["replay"]
+    for _ in range(2):
+        model.learn(50)
+        model.memory_policy = ReplayBuffer
+        assert names(model) == ["replay"]
+        model.learn(50, reset_num_timesteps=False)
+        assert len(model.replay_buffer) >= 100, "which keeps what it holds"
+        model.memory_policy = PrioritizedReplayBuffer
+        assert names(model) == ["replay", "prioritized-replay"]
+
+
 def test_an_older_name_sets_the_size_of_the_replay(tmp_path: Any) -> None:
     with pytest.warns(DeprecationWarning, match="memory_limit is deprecated: use buffer_size"):
         model = made(memory_limit=150)

@@ -16,6 +16,7 @@ from gymnasium.spaces import Box
 from rlk.errors import BadFile
 from rlk.files import replacing
 from rlk.making import from_state
+from rlk.planning.parse import parse_plugin
 from rlk.program_warnings import warn_program
 from rlk.registry.kernel import default_kernel
 from rlk.saving import checkpoint
@@ -157,6 +158,7 @@ class Saved:
         had_own_noise = bool(self.about.get(_OWN_NOISE))
         if had_own_noise:
             settings["noise"] = None
+        leave_out_old_memory(self.state["manifest"]["plan"], self.changes)
         agent = from_state(
             {key: part for key, part in self.state.items() if key != KEY},
             self.path,
@@ -374,6 +376,15 @@ def _refuse_lost_functions(model: str, saved: Saved) -> None:
             "file holds. Pass its policy_kwargs again: "
             f"{model}.load(path, policy_kwargs=dict({', '.join(again)}))."
         )
+
+
+def leave_out_old_memory(plan: dict[str, Any], changed: Iterable[str]) -> None:
+    """Leave out of a saved plan what DDPG's `memory_policy` put in, if it is changed."""
+    settings = next(one["settings"] for one in plan["components"] if one["slot"] == "algorithm")
+    memory = settings.get("memory_policy")
+    if "memory_policy" in changed and isinstance(memory, str):
+        old, _ = parse_plugin(memory)
+        plan["components"] = [one for one in plan["components"] if one["name"] != old]
 
 
 def _plan_settings(state: State) -> dict[str, Any]:
