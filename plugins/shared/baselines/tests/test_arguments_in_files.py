@@ -11,7 +11,7 @@ import pytest
 
 import rlk_baselines
 from rlk.saving import checkpoint
-from rlk_baselines import PPO2, sb3, sb3_contrib
+from rlk_baselines import ACER, ACKTR, PPO2, sb3, sb3_contrib
 from rlk_baselines.common.base_class import BaseRLModel
 from rlk_baselines.common.noise import AdaptiveParamNoiseSpec
 
@@ -90,7 +90,7 @@ def settings(model: Any) -> dict[str, Any]:
         f"{one['name']}.{key}": value
         for one in plan["components"]
         for key, value in one["settings"].items()
-        if key not in ("gamma", "memory_limit")  # the older name of buffer_size
+        if key not in ("gamma", "memory_limit")  # an older name of buffer_size
     }
 
 
@@ -108,6 +108,18 @@ def test_every_argument_comes_back_and_stays_when_another_one_is_set(kind, tmp_p
         loaded.gamma = 0.77
         assert settings(loaded) == settings(model), name
         assert loaded.agent.plan.algorithm.config.gamma == 0.77
+
+
+@pytest.mark.parametrize(("kind", "name"), [(ACER, "num_procs"), (ACKTR, "nprocs")])
+def test_an_older_name_for_the_threads_stands_for_the_newer_one(kind, name, tmp_path) -> None:
+    model = kind("MlpPolicy", "CartPole-v1")
+    model.save(tmp_path / "model")
+    with pytest.warns(DeprecationWarning, match=f"{name} is deprecated: use n_cpu_tf_sess"):
+        loaded = kind.load(tmp_path / "model", **{name: 2})
+    with pytest.warns(DeprecationWarning, match=f"{name} is deprecated: use n_cpu_tf_sess"):
+        setattr(model, name, 2)
+    for one in (model, loaded):
+        assert one.n_cpu_tf_sess == one.agent.plan.n_threads == 2
 
 
 def test_a_loaded_model_has_the_attributes_of_its_class_and_no_further_settings(tmp_path) -> None:

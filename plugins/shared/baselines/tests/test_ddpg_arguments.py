@@ -63,6 +63,24 @@ def test_a_class_of_buffers_is_the_storage_that_it_stands_for() -> None:
         made(memory_policy=Own)
 
 
+def test_another_class_of_buffers_takes_the_place_of_the_first(tmp_path: Any) -> None:
+    def names(model: Any) -> list[str]:
+        return [one.name for one in model.agent.plan.storages]
+
+    model = made(memory_policy=PrioritizedReplayBuffer)
+    model.save(tmp_path / "model")
+    assert names(DDPG.load(tmp_path / "model")) == ["replay", "prioritized-replay"]
+    assert names(DDPG.load(tmp_path / "model", memory_policy=ReplayBuffer)) == ["replay"]
+    for _ in range(2):
+        model.learn(50)
+        model.memory_policy = ReplayBuffer
+        assert names(model) == ["replay"]
+        model.learn(50, reset_num_timesteps=False)
+        assert len(model.replay_buffer) >= 100, "which keeps what it holds"
+        model.memory_policy = PrioritizedReplayBuffer
+        assert names(model) == ["replay", "prioritized-replay"]
+
+
 def test_an_older_name_sets_the_size_of_the_replay(tmp_path: Any) -> None:
     with pytest.warns(DeprecationWarning, match="memory_limit is deprecated: use buffer_size"):
         model = made(memory_limit=150)
@@ -76,6 +94,13 @@ def test_an_older_name_sets_the_size_of_the_replay(tmp_path: Any) -> None:
     with warnings.catch_warnings(action="error"):
         assert DDPG.load(tmp_path / "model").buffer_size == 150
     assert DDPG.load(tmp_path / "model", buffer_size=400).replay_buffer.buffer_size == 400
+    for given in ({"memory_limit": 400}, {"memory_limit": 300, "buffer_size": 400}):
+        with pytest.warns(DeprecationWarning, match="memory_limit is deprecated: use buffer_size"):
+            loaded = DDPG.load(tmp_path / "model", **given)
+        assert loaded.buffer_size == loaded.replay_buffer.buffer_size == 400
+    with pytest.warns(DeprecationWarning, match="memory_limit is deprecated: use buffer_size"):
+        loaded.memory_limit = 500
+    assert loaded.buffer_size == loaded.replay_buffer.buffer_size == 500
 
 
 def test_so_many_steps_are_evaluated_after_every_collection() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral
 from types import NoneType
 from typing import Any, ClassVar, Literal
@@ -171,6 +171,7 @@ def bound(model: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -
     except TypeError as error:
         unknown = [name for name in keywords if name not in found.parameters]
         raise TypeError(f"{model.__name__}: {error}{_meant(unknown, found)}") from None
+    given.arguments = by_current_names(given.arguments, model.arguments)
     given.apply_defaults()
     for one in model.arguments:
         value = given.arguments[one.name]
@@ -184,22 +185,18 @@ def _meant(unknown: list[str], found: inspect.Signature) -> str:
     return f". Did you mean {either(near)}?" if near else ""
 
 
-def without_deprecated(
-    given: Mapping[str, Any], arguments: Mapping[str, Argument]
-) -> dict[str, Any]:
-    """The values of arguments, with those of deprecated ones moved to what replaces them.
+def by_current_names(given: Mapping[str, Any], arguments: Iterable[Argument]) -> dict[str, Any]:
+    """The values that a program gives, those of deprecated arguments by what replaces them.
 
-    A DeprecationWarning says so, unless the other one was given, too, which then wins.
+    A DeprecationWarning says so. If the other one is given, too, it wins.
     """
     found = dict(given)
-    for old in arguments.values():
-        new = arguments.get(old.deprecated_for)
-        if new is None or found[old.name] is None:
+    for old in arguments:
+        new = old.deprecated_for
+        if not new or (value := found.pop(old.name, None)) is None:
             continue
-        if found[new.name] == new.default != found[old.name]:
-            warn_program(f"{old.name} is deprecated: use {new.name}", DeprecationWarning)
-            found[new.name] = found[old.name]
-        found[old.name] = None
+        warn_program(f"{old.name} is deprecated: use {new}", DeprecationWarning)
+        found.setdefault(new, value)
     return found
 
 

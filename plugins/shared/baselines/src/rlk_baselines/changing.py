@@ -22,7 +22,7 @@ from rlk.making import from_state
 from rlk.protocols import State
 from rlk.saving import checkpoint
 from rlk_baselines.arguments import Argument, Rate, Scheduled
-from rlk_baselines.model_files import LOST_NOISE
+from rlk_baselines.model_files import LOST_NOISE, leave_out_old_memory
 from rlk_baselines.refusals import Refused, refused
 from rlk_schedules import is_off, scaled
 
@@ -140,8 +140,8 @@ def state_for_rebuilding(
 
     Args:
         agent: the agent of the run.
-        changed: the attributes that were set. Their old values, and a noise that they replace, are
-            left out of the plan.
+        changed: the attributes that were set. Their old values, and a noise or storage that they
+            replace, are left out of the plan.
         settings: the new values, by rlk's names. With another one of `_SIZES`, the contents of a
             storage of collections are left out, too.
     """
@@ -157,6 +157,7 @@ def state_for_rebuilding(
     scopes = {_SCOPES[name] for name in _SCOPES.keys() & set(changed)}
     gone = {one.name for one in run.plan.noises if (one.component.scope == "policy") in scopes}
     plan = state["manifest"]["plan"]
+    leave_out_old_memory(plan, changed)
     plan["components"] = [
         one for one in plan["components"] if one["slot"] != "noise" or one["name"] not in gone
     ]

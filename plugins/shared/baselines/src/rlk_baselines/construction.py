@@ -14,10 +14,10 @@ from rlk_baselines.arguments import (
     Argument,
     Documented,
     bound,
+    by_current_names,
     documented,
     is_other,
     plain_number,
-    without_deprecated,
 )
 from rlk_baselines.common import own_noise
 from rlk_baselines.common.misc_util import set_global_seeds
@@ -64,7 +64,6 @@ class Constructed(metaclass=Documented):
     def _set_initial(self, given: dict[str, Any], env: VecEnv | None) -> None:
         """Set the initial attributes from the constructor's arguments, by name."""
         given = {name: plain_number(value) for name, value in given.items()}
-        given = without_deprecated(given, self._arguments())
         self._agent: Agent | None = None
         self._is_learning = False
         self._before_change: dict[str, Any] = {}  # old values of changed attributes, until used
@@ -186,8 +185,8 @@ class Constructed(metaclass=Documented):
 
     def arguments_of(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Constructor arguments, from the settings in a file, by rlk's keys."""
-        keys = {name: one.rlk for name, one in self._arguments().items()}
-        return {name: settings[key] for name, key in keys.items() if key and key in settings}
+        current = [one for one in self._arguments().values() if not one.deprecated_for]
+        return {one.name: settings[one.rlk] for one in current if one.rlk and one.rlk in settings}
 
     def about(self) -> dict[str, Any]:
         """The data that a file holds in addition to rlk's checkpoint, as JSON values and arrays."""
@@ -263,11 +262,12 @@ class Constructed(metaclass=Documented):
         if name not in given:
             object.__setattr__(self, name, value)
             return
-        value = plain_number(value)
-        if self._agent is None or self._argument(name).change == "read":
-            given[name] = value
-        elif is_other(value, given[name]):
-            self._change(name, value)
+        changes = by_current_names({name: plain_number(value)}, self._arguments().values())
+        for current, new in changes.items():
+            if self._agent is None or self._argument(current).change == "read":
+                given[current] = new
+            elif is_other(new, given[current]):
+                self._change(current, new)
 
     @contextlib.contextmanager
     def _learning(self) -> Iterator[None]:

@@ -16,6 +16,7 @@ from gymnasium.spaces import Box
 from rlk.errors import BadFile
 from rlk.files import replacing
 from rlk.making import from_state
+from rlk.planning.parse import parse_plugin
 from rlk.program_warnings import warn_program
 from rlk.registry.kernel import default_kernel
 from rlk.saving import checkpoint
@@ -23,6 +24,7 @@ from rlk.saving.named_parameters import named_parameters
 from rlk.saving.restored_parts import bad_if_it_fails, part_of
 from rlk.settings import was_callable
 from rlk_baselines import added_attributes
+from rlk_baselines.arguments import by_current_names
 from rlk_baselines.custom_objects import SPACES, refuse_other_sizes, spaces_apart, with_use
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
 from rlk_baselines.environments.spaces import (
@@ -156,6 +158,7 @@ class Saved:
         had_own_noise = bool(self.about.get(_OWN_NOISE))
         if had_own_noise:
             settings["noise"] = None
+        leave_out_old_memory(self.state["manifest"]["plan"], self.changes)
         agent = from_state(
             {key: part for key, part in self.state.items() if key != KEY},
             self.path,
@@ -255,7 +258,7 @@ def load(
         about = _about(state, cls, path)
     model = cls.of_file(about)
     objects = with_use(cls.__name__, objects, ("policy", *model.defaults()))
-    given = {**objects, **changes}
+    given = by_current_names({**objects, **changes}, model._arguments().values())
     refuse_other_sizes(cls.__name__, spaces, about)
     state[KEY] = about = {**about, **{name: space_state(one) for name, one in spaces.items()}}
     env_of_plan = part_of(state, "manifest")["plan"]["env"]
@@ -373,6 +376,15 @@ def _refuse_lost_functions(model: str, saved: Saved) -> None:
             "file holds. Pass its policy_kwargs again: "
             f"{model}.load(path, policy_kwargs=dict({', '.join(again)}))."
         )
+
+
+def leave_out_old_memory(plan: dict[str, Any], changed: Iterable[str]) -> None:
+    """Leave out of a saved plan what DDPG's `memory_policy` put in, if it is changed."""
+    settings = next(one["settings"] for one in plan["components"] if one["slot"] == "algorithm")
+    memory = settings.get("memory_policy")
+    if "memory_policy" in changed and isinstance(memory, str):
+        old, _ = parse_plugin(memory)
+        plan["components"] = [one for one in plan["components"] if one["name"] != old]
 
 
 def _plan_settings(state: State) -> dict[str, Any]:
