@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import os
 import signal
+import subprocess
+import sysconfig
 from multiprocessing import Pipe, SimpleQueue, get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -101,6 +103,19 @@ def test_a_trial_whose_process_is_killed_has_failed_and_the_search_goes_on(
         assert "no trial finished its training. The first one failed: its process" in ended.err
     else:
         assert (ended.code, ended.err) == (0, "")
+
+
+def test_a_file_in_the_current_folder_is_not_imported_in_the_place_of_a_library(
+    typed: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("torch", "random"):
+        Path(f"{name}.py").write_text(f"raise ImportError('{name}.py of the current folder')")
+    rlk = Path(sysconfig.get_path("scripts"), "rlk")
+    command = [rlk, *map(str, typed), "--out", "mine", "--jobs", "2"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert [row["state"] for row in table("mine")] == ["complete"] * 4
 
 
 def table(folder: str) -> list[dict[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import multiprocessing
 import os
@@ -9,7 +10,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
@@ -112,9 +113,24 @@ class _Jobs:
 
     def _start(self, processes: Iterable[Any]) -> None:
         # This process tells them to end; a signal that comes meanwhile has its effect afterwards.
-        with INTERRUPTIONS.held(), kept_from_processes(signal.SIGINT):
+        with INTERRUPTIONS.held(), kept_from_processes(signal.SIGINT), _safe_path():
             for process in processes:
                 process.start()
+
+
+@contextlib.contextmanager
+def _safe_path() -> Iterator[None]:
+    """Let the server, which Python starts by `-c`, import nothing from the current folder."""
+    name = "PYTHONSAFEPATH"
+    before = os.environ.get(name)
+    os.environ[name] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
 
 
 def _in_processes(jobs: _Jobs, number: int) -> None:
