@@ -244,6 +244,15 @@ def test_what_says_that_it_only_trains_is_left_out(planning_kernel, kind, factor
     assert not getattr(to_act(planning_kernel, plan), kind)
 
 
+def test_an_extension_that_only_trains_stays_where_it_is_as_it_was_saved(planning_kernel):
+    planning_kernel.registries.extensions.register("acme", Idle, only_trains=True)
+    plan = as_json(resolve(planning_kernel, make_spec("algo", {"plugins": ["acme"]})))
+    assert [one.name for one in to_act(planning_kernel, plan).extensions] == ["acme"]
+    (saved,) = (one for one in plan["components"] if one["name"] == "acme")
+    saved["settings"]["of_another_version"] = 1
+    assert to_act(planning_kernel, plan).extensions == ()
+
+
 @pytest.mark.parametrize("keywords", [{}, {"to_act": True}])
 @pytest.mark.parametrize(("kind", "name"), [("extensions", "extends"), ("wrappers", "wraps")])
 def test_nobody_is_told_to_leave_out_what_the_actions_may_depend_on(

@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 
+from rlk import settings
 from rlk.errors import UnknownName
 from rlk.planning.parse import parse_plugin
 from rlk.registry.external import find_entry
@@ -38,7 +39,8 @@ def acting(
     """The components that a saved model acts with, of those of its plan.
 
     A part of training is dropped, or the algorithm's own one is in its place, unless it is asked
-    for now. An extension stays where it is installed: it may have one rank act for all.
+    for now. An extension stays where it is installed and has the settings that the file has of it:
+    it may have one rank act for all.
 
     Args:
         components: the saved ones.
@@ -52,12 +54,20 @@ def acting(
         if not saved.is_for_training or saved.slot in changes or saved.name in plugins:
             kept.append(saved)
         elif saved.slot == "extension" and not saved.is_external:
-            kept += [] if saved.absence(registries) else [saved]
+            kept += [saved] if _is_as_saved(saved, registries) else []
         elif saved.slot in REPLACEABLE:
             stays = _is_needed(saved, registries, has_spaces_alone)
             own = None if stays else _own(saved, algo, registries)
             kept.append(own or saved)
     return kept
+
+
+def _is_as_saved(saved: SavedComponent, registries: Registries) -> bool:
+    """Whether a component is installed, with all settings that it had when it was saved."""
+    if saved.absence(registries) is not None:
+        return False
+    component = registries["extensions"].get(saved.name).component()
+    return saved.settings.keys() <= {*settings.names(component.config)}
 
 
 def _is_needed(saved: SavedComponent, registries: Registries, has_spaces_alone: bool) -> bool:
