@@ -215,3 +215,13 @@ def test_what_was_tensorflows_says_so() -> None:
     model = A2C("MlpPolicy", "CartPole-v1")
     with pytest.raises(AttributeError, match="belongs to TensorFlow"):
         _ = model.sess
+
+
+def test_a_model_class_may_have_a_learn_of_its_own():
+    class Mine(PPO2):
+        algo = "ppo2"
+
+        def learn(self, total_timesteps, **_):
+            return total_timesteps + 1
+
+    assert Mine.learn(object(), 3) == 4

@@ -293,18 +293,19 @@ def documented_class(model: BaseRLModel) -> type:
 
 def documented_learn(kind: type[BaseRLModel]) -> Callable[..., Any]:
     """The `learn` of a model class, of which `inspect.signature` shows the documented defaults."""
+    own = kind.learn
 
-    @functools.wraps(kind.learn)
+    @functools.wraps(own)
     def learn(self: Any, *arguments: Any, **keywords: Any) -> Any:
-        return super(kind, self).learn(*arguments, **keywords)
+        return own(self, *arguments, **keywords)
 
     defaults = {"log_interval": kind.rows, "tb_log_name": kind.__name__}
-    inherited = inspect.signature(kind.learn)
+    plain = inspect.signature(own)
     shown = [
         one.replace(default=defaults.get(name, one.default))
-        for name, one in inherited.parameters.items()
+        for name, one in plain.parameters.items()
     ]
-    vars(learn)["__signature__"] = inherited.replace(parameters=shown)
+    vars(learn)["__signature__"] = plain.replace(parameters=shown)
     return learn
 
 

@@ -172,7 +172,7 @@ class Recorder:
             "reset_info": dict(self.current_reset_info),
             "needs_reset": self.needs_reset,
             "total_steps": self.total_steps,
-            # Arrays, because a run captures and compares the states of passed environments often.
+            # Arrays, because a checkpoint has them of all episodes.
             "returns": np.array(self.episode_rewards, np.float64),
             "lengths": np.array(self.episode_lengths, np.int64),
             "times": np.array(self.episode_times, np.float64),
