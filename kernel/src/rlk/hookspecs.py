@@ -196,7 +196,7 @@ class Specs:
 
     @lifecycle
     def rlk_update_end(self, run: Run) -> None:
-        """After the updates of an iteration: where checkpoints and evaluations happen."""
+        """After the updates of an iteration, before its row: where evaluations are played."""
 
     @lifecycle
     def rlk_prepare_evaluation(self, run: Run, env: Any) -> None:
@@ -224,6 +224,7 @@ class Specs:
         """Before every iteration, and once more at the end: a reason to stop, or None.
 
         Whoever has to see the final policy is told then: `run.stop_asked` is the reason, if any.
+        Checkpoints are written here, after the row of the iteration.
         """
 
     @lifecycle
