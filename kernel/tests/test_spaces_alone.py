@@ -32,8 +32,8 @@ def test_the_spaces_of_an_environment_that_is_not_there_suffice_to_act(
         rlk.load(path, kernel=rlk_stand_in_kernel)
     with rlk.load(path, kernel=rlk_stand_in_kernel, to_act=True) as loaded:
         assert loaded.predict(zeros)[0] == agent.predict(zeros)[0]
-        (said,) = loaded.spec.absent
-        assert said in loaded.differs and "is not needed to act, only its spaces" in said
+        (said,) = [one for one in loaded.spec.lost if "not needed to act, only its spaces" in one]
+        assert said in loaded.differs
         assert as_json(loaded.plan)["env"] == as_json(agent.plan)["env"]
         with pytest.raises(PlanError, match=r"^this model's environment .* Pass it again"):
             make_vec_env(loaded.plan, loaded.run.hooks, 1, training=False)
@@ -88,5 +88,5 @@ def test_spaces_alone_are_those_inside_the_wrappers_of_the_vector(planning_kerne
     assert found.spaces_inside == whole.spaces_inside
     assert [one.name for one in found.wrappers] == ["env-wider", "vector-wider"]
     assert [one.name for one in found.storages] == ["keeps"]  # a decorator may ask the environment
-    (said,) = spec_of(plan, planning_kernel, to_act=True, env=alone).absent
+    said, _ = spec_of(plan, planning_kernel, to_act=True, env=alone).lost
     assert said.endswith("only its spaces: it is gone")

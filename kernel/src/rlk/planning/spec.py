@@ -40,9 +40,8 @@ class RunSpec:
     origins: Mapping[str, str] = attrs.field(factory=dict)
     notes: tuple[str, ...] = ()  #: notes for the user on how it was made
     #: Likewise, on what training had and this run has not: settings that a file could not hold,
-    #: parts that only train, and what is in `absent`.
+    #: parts that only train, an environment of which only the spaces are there.
     lost: tuple[str, ...] = ()
-    absent: tuple[str, ...] = ()  #: likewise, on an environment of which only the spaces are there
     #: Names of components that the file has and this run has not: only the user puts them in again.
     gone: tuple[str, ...] = ()
     #: Those settings as that file has them, by key; the algorithm's by their names alone.
@@ -58,7 +57,6 @@ class RunSpec:
             origins={**origins, **self.origins},
             notes=(*lower.notes, *self.notes),
             lost=(*lower.lost, *self.lost),
-            absent=(*lower.absent, *self.absent),
             gone=(*lower.gone, *self.gone),
             lost_values={**lower.lost_values, **self.lost_values},
         )

@@ -171,7 +171,6 @@ def spec_of(
         make_spec(algo, given, origin=SAVED, is_flat=True),
         notes=(*notes, *of_joined),
         lost=(*lost.sentences(now.given), *absent, *([LEARNS_WITHOUT] if to_act else ())),
-        absent=absent,
         gone=tuple(sorted(gone)),
         lost_values=lost.missing(now.given),
     )

@@ -59,13 +59,15 @@ def load_to_act(path: Path, *, plays: bool = False, **how: Any) -> Agent:
     from rlk.saving.plugin_states import MissingPlugin
 
     agent = load(path, to_act=True, **how)
-    if plays and agent.plan.env.missing:
+    env = agent.plan.env
+    if plays and env.missing:
         agent.close()
-        raise PlanError(agent.plan.env.missing)
+        raise PlanError(env.missing)
     set_threads(agent.run)  # the whole process is this command's
     left_out = {one.removeprefix("no:") for one in how.get("plugins", ()) if leaves_out(one)}
     missing = [one for one in agent.differs if isinstance(one, MissingPlugin) and one.is_for_acting]
     again = [f"{one}. Pass it again: --plugin …" for one in missing if one.plugin not in left_out]
-    for sentence in (*agent.spec.notes, *agent.spec.absent, *again):
+    spaces = f"environment {env.name!r} is not needed to act, only its spaces: {env.missing}"
+    for sentence in (*agent.spec.notes, *([spaces] if env.missing else ()), *again):
         click.echo(f"note: {sentence}", err=True)
     return agent
