@@ -35,8 +35,8 @@ def make_vec_env(plan: Plan, hooks: Hooks, n_envs: int, *, training: bool, **ext
         PlanError: if the vector does not restart episodes in the step that ends them, or it is for
             an evaluation and the environment is not there.
     """
-    if plan.env.missing and not training:
-        raise PlanError(plan.env.missing)
+    if plan.env.why_spaces_alone and not training:
+        raise PlanError(plan.env.why_spaces_alone)
     keep = {"info_keys": plan.info_keys} if training and plan.info_keys else {}
     was_passed = plan.env.is_vector
     env = _adopted(plan, keep) if was_passed else _made(plan, n_envs, keep, extra)

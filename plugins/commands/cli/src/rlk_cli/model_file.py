@@ -60,14 +60,16 @@ def load_to_act(path: Path, *, plays: bool = False, **how: Any) -> Agent:
 
     agent = load(path, to_act=True, **how)
     env = agent.plan.env
-    if plays and env.missing:
+    if plays and env.why_spaces_alone:
         agent.close()
-        raise PlanError(env.missing)
+        raise PlanError(env.why_spaces_alone)
     set_threads(agent.run)  # the whole process is this command's
     left_out = {one.removeprefix("no:") for one in how.get("plugins", ()) if leaves_out(one)}
     missing = [one for one in agent.differs if isinstance(one, MissingPlugin) and one.is_for_acting]
     again = [f"{one}. Pass it again: --plugin …" for one in missing if one.plugin not in left_out]
-    spaces = f"environment {env.name!r} is not needed to act, only its spaces: {env.missing}"
-    for sentence in (*agent.spec.notes, *([spaces] if env.missing else ()), *again):
+    spaces = (
+        f"environment {env.name!r} is not needed to act, only its spaces: {env.why_spaces_alone}"
+    )
+    for sentence in (*agent.spec.notes, *([spaces] if env.why_spaces_alone else ()), *again):
         click.echo(f"note: {sentence}", err=True)
     return agent
