@@ -25,7 +25,7 @@ from rlk.restoring.kept_components import (
     without_left_out,
     without_switched_off,
 )
-from rlk.restoring.lost_settings import lost_settings
+from rlk.restoring.lost_settings import refuse_lost, without_lost
 from rlk.restoring.passed_again import (
     in_saved_order,
     passed_with_settings,
@@ -157,12 +157,11 @@ def spec_of(
     gone = {one.name for one in wanted} - {one.name for one in used}
     own = _settings(used, filled, plugins, registries)
     settings_of_file = without_settings_of(gone, {**saved.run.given(), **own}, algo, registries)
-    lost = lost_settings(settings_of_file, used, registries)
-    lost.refuse_missing_functions(now.given)
-    if observers:
-        lost.refuse_missing(now.given)
+    kept, lost = without_lost(settings_of_file, used, registries, now.given)
+    refuse_lost(lost, resumes=observers)
+    sentences = [one.sentence for one in lost]
     given = {
-        **lost.kept,
+        **kept,
         **restore_environment(saved.env, env, changes, registries),
         "preset": "none",  # its values are among the settings
         "plugins": [*_left_out(saved, registries), *in_saved_order(used, plugins, registries)],
@@ -170,9 +169,9 @@ def spec_of(
     before = attrs.evolve(
         make_spec(algo, given, origin=SAVED, is_flat=True),
         notes=(*notes, *of_joined),
-        learns_without=(*lost.sentences(now.given), *absent, *([LEARNS_WITHOUT] if to_act else ())),
+        learns_without=(*sentences, *absent, *([LEARNS_WITHOUT] if to_act else ())),
         gone=tuple(sorted(gone)),
-        lost_values=lost.missing(now.given),
+        lost_values={one.typed: one.value for one in lost},
     )
     return now.over(attrs.evolve(before, origins={**before.origins, **_origins(used, plugins)}))
 
