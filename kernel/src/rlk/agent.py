@@ -224,16 +224,6 @@ class Agent:
         state = saved_files.read(Path(path), self.plan.kernel, part="storage")
         checkpoint.adopt_replay(self.run, state)
 
-    def restore(self, state: State) -> Agent:
-        """Restore a saved state; the agent is closed, with BadFile, if the state does not fit."""
-        try:
-            self.differs = [*self.spec.notes, *self.spec.learns_without]
-            self.differs += checkpoint.restore(self.run, state)
-        except BaseException:
-            self.close()
-            raise
-        return self
-
     # ---- the environment -------------------------------------------------------------------------
 
     def get_env(self) -> Any:
