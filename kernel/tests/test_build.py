@@ -19,10 +19,7 @@ from rlk_testing.stand_ins import StandIn, StandInPolicy
 
 
 def test_what_a_plugin_makes_is_used_instead(make):
-    from rlk_testing.stand_ins import StandInOptimiser, StandInStorage, StandInVecEnv
-
-    class Vec(StandInVecEnv):
-        pass
+    from rlk_testing.stand_ins import StandInOptimiser, StandInStorage
 
     class Store(StandInStorage):
         pass
@@ -34,13 +31,6 @@ def test_what_a_plugin_makes_is_used_instead(make):
         pass
 
     class Makes:
-        asked: list = []
-
-        @hookimpl
-        def rlk_make_vec_env(self, plan, n_envs, training):
-            self.asked.append((n_envs, training))
-            return Vec([plan.env.make] * n_envs)
-
         @hookimpl
         def rlk_make_storage(self, choice):
             return Store() if choice.name == "stand-in-storage" else None
@@ -53,10 +43,9 @@ def test_what_a_plugin_makes_is_used_instead(make):
         def rlk_make_communicator(self):
             return Alone()
 
-    run = make(Makes(), n_envs=2).run
-    assert type(run.env) is Vec and type(run.storage) is Store
-    assert type(run.optimise.steps["value"]) is Step and type(run.communicator) is Alone
-    assert Makes.asked == [(2, True)]
+    run = make(Makes()).run
+    assert type(run.storage) is Store and type(run.communicator) is Alone
+    assert type(run.optimise.steps["value"]) is Step
 
 
 def test_an_algorithm_that_collects_no_steps_is_refused(make, monkeypatch):

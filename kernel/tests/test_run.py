@@ -12,7 +12,6 @@ from rlk import files, hookimpl
 from rlk.documents import read_json
 from rlk.errors import BrokenPlugin, NotFinite, RlkError
 from rlk.one_process import OneProcess
-from rlk_testing.stand_in_vec_env import StandInVecEnv
 from rlk_testing.stand_ins import StandIn, StandInOptimiser, StandInStorage
 
 # ---- what is not finite -------------------------------------------------------------------------
@@ -287,23 +286,12 @@ def test_what_a_plugin_opened_is_closed_when_there_is_no_environment_yet(make):
             run.on_close.append(lambda: closed.append(True))
 
         @hookimpl
-        def rlk_make_vec_env(self, plan):
+        def rlk_wrap_communicator(self):
             raise RlkError("none today")
 
     with pytest.raises(RlkError, match="none today"):
         make(Opens())
     assert closed == [True]
-
-
-def test_a_vector_of_another_number_of_environments_names_the_plugin_that_made_it(make):
-    class MakesTwo:
-        @hookimpl
-        def rlk_make_vec_env(self, plan):
-            return StandInVecEnv([plan.env.make] * 2)
-
-    said = r"plugin 'MakesTwo-0' answered .* a vector of 2 environments, and .* n_envs=3"
-    with pytest.raises(BrokenPlugin, match=said):
-        make(MakesTwo(), n_envs=3)
 
 
 def test_a_plugin_is_told_whether_a_checkpoint_holds_the_replay(make, tmp_path):

@@ -236,12 +236,12 @@ def test_what_was_not_passed_again_is_missing_in_the_next_file_too(kernel, saved
         {one["name"]: one["settings"] for one in plan["components"]} for plan in (first, second)
     ]
     assert held[1] == held[0] and held[1]["stand-in"]["learning_rate"] == {"callable": "abs"}
-    assert spec_of(second, kernel).lost == spec_of(first, kernel).lost
+    assert spec_of(second, kernel).learns_without == spec_of(first, kernel).learns_without
     for key in ("learning_rate", "stand-in.learning_rate"):
         found = again(kernel, second, changes={key: 0.5})
         (algorithm,) = (one for one in as_json(found)["components"] if one["slot"] == "algorithm")
         assert algorithm["settings"]["learning_rate"] == 0.5
-        assert not spec_of(first, kernel, changes={key: 0.5}, observers=True).lost
+        assert not spec_of(first, kernel, changes={key: 0.5}, observers=True).learns_without
 
 
 @attrs.frozen(kw_only=True)
@@ -261,7 +261,7 @@ def test_a_function_of_the_network_must_be_passed_again_even_to_act(kernel, save
     for observers in (False, True):
         spec = spec_of(plan, kernel, observers=observers, changes={key: round})
         assert resolve(kernel, spec).policy.config.act_fun is round
-        assert not spec.lost
+        assert not spec.learns_without
 
 
 def test_what_stands_in_a_slot_is_passed_again_in_that_slot(kernel, saved):

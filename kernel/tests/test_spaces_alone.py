@@ -32,8 +32,10 @@ def test_the_spaces_of_an_environment_that_is_not_there_suffice_to_act(
         rlk.load(path, kernel=rlk_stand_in_kernel)
     with rlk.load(path, kernel=rlk_stand_in_kernel, to_act=True) as loaded:
         assert loaded.predict(zeros)[0] == agent.predict(zeros)[0]
-        (said,) = loaded.spec.absent
-        assert said in loaded.differs and "is not needed to act, only its spaces" in said
+        (said,) = [
+            one for one in loaded.spec.learns_without if "not needed to act, only its spaces" in one
+        ]
+        assert said in loaded.differs
         assert as_json(loaded.plan)["env"] == as_json(agent.plan)["env"]
         with pytest.raises(PlanError, match=r"^this model's environment .* Pass it again"):
             make_vec_env(loaded.plan, loaded.run.hooks, 1, training=False)
@@ -55,7 +57,7 @@ def test_a_file_without_bounds_or_a_keyword_of_the_environment_asks_for_the_envi
     with pytest.raises(PlanError, match="Pass it again"):
         rlk.load(path, **{"env.size": 3}, **own)
     plan = as_json(make().plan)
-    assert spaces_alone(structured(SavedPlan, plan, "").env, "why").missing == "why"
+    assert spaces_alone(structured(SavedPlan, plan, "").env, "why").why_spaces_alone == "why"
     plan["env"]["spaces"] = dict.fromkeys(plan["env"]["spaces"])
     assert spaces_alone(structured(SavedPlan, plan, "").env, "why") is None
 
@@ -88,5 +90,5 @@ def test_spaces_alone_are_those_inside_the_wrappers_of_the_vector(planning_kerne
     assert found.spaces_inside == whole.spaces_inside
     assert [one.name for one in found.wrappers] == ["env-wider", "vector-wider"]
     assert [one.name for one in found.storages] == ["keeps"]  # a decorator may ask the environment
-    (said,) = spec_of(plan, planning_kernel, to_act=True, env=alone).absent
+    said, _ = spec_of(plan, planning_kernel, to_act=True, env=alone).learns_without
     assert said.endswith("only its spaces: it is gone")

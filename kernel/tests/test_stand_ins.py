@@ -51,7 +51,7 @@ def test_another_component_acts_in_the_slot_of_one_that_is_not_installed(
     with pytest.raises(PlanError, match=rf"--set {slot}=NAME\. To pred.*rlk\.load\(…, to_act=T"):
         rlk.load(path, **own)
     with rlk.load(path, to_act=True, **own) as loaded:
-        assert loaded.spec.absent == () and LEARNS_WITHOUT in loaded.differs
+        assert loaded.spec.learns_without == (LEARNS_WITHOUT,) and LEARNS_WITHOUT in loaded.differs
         assert loaded.num_timesteps == 8
         assert loaded.predict(zeros)[0] == expected
         with pytest.warns(UserWarning, match="loaded to act: it learns with its algorithm's own"):

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 import rlk
-from rlk import hookimpl
+from rlk import hookimpl, making
 from rlk.errors import RlkError
 from rlk.saving import saved_files
 
@@ -224,7 +224,7 @@ def save_checkpoint(agent, model):
 
 
 def restore(agent, model):
-    agent.restore(saved_files.read(model, agent.plan.kernel))
+    making.restore(agent, saved_files.read(model, agent.plan.kernel))
 
 
 @pytest.mark.parametrize("change", [one for one in REFUSED if one is not freeze])
@@ -237,6 +237,7 @@ def test_what_is_not_trained_is_neither_saved_nor_read_nor_set(make, tmp_path, c
     acts = [value.clone() for value in agent.run.policy.state_dict().values()]
     with pytest.raises(RlkError, match=REFUSED[change]):
         call(agent, model)
+    assert agent.run.closed is (call is restore)
     assert model.read_bytes() == written and torch.equal(agent.run.parameters.flat, trained)
     now = agent.run.policy.state_dict().values()
     assert len(now) == len(acts)

@@ -107,7 +107,7 @@ class Agent:
             return self._train_until(timesteps)
 
     def _train_until(self, timesteps: int) -> str | None:
-        for sentence in self.spec.lost:
+        for sentence in self.spec.learns_without:
             warn_program(sentence)
         with on_threads(threads_of(self.run)), self.run.streams.globally_in_turn("modules"):
             return train(self.run, timesteps)
@@ -223,18 +223,6 @@ class Agent:
         """
         state = saved_files.read(Path(path), self.plan.kernel, part="storage")
         checkpoint.adopt_replay(self.run, state)
-
-    def restore(self, state: State) -> Agent:
-        """Restore a saved state, and return this agent; `differs` says what differs from that run.
-
-        It is closed, with BadFile, if the state does not fit.
-        """
-        try:
-            self.differs = [*self.spec.notes, *self.spec.lost, *checkpoint.restore(self.run, state)]
-        except BaseException:
-            self.close()
-            raise
-        return self
 
     # ---- the environment -------------------------------------------------------------------------
 

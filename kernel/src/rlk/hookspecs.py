@@ -91,10 +91,6 @@ class Specs:
 
     # ---- while building: one plugin may answer --------------------------------------------------
     @hookspec(firstresult=True)
-    def rlk_make_vec_env(self, plan: Plan, n_envs: int, training: bool) -> Any:
-        """Once for training and once per evaluation: a gymnasium.vector.VectorEnv, unwrapped."""
-
-    @hookspec(firstresult=True)
     def rlk_make_policy(self, run: Run, heads: Any) -> Any:
         """Once: the policy module, instead of the one that the chosen component builds.
 

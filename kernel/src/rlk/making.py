@@ -141,6 +141,20 @@ def from_state(
     return _agent(_plan(kernel, spec, path), spec, state, path, changes)
 
 
+def restore(agent: Agent, state: State) -> None:
+    """Put a saved state into an agent that was just made; `differs` says what then differs.
+
+    Raises:
+        BadFile: if the state does not fit; the agent is closed after any error.
+    """
+    try:
+        before = (*agent.spec.notes, *agent.spec.learns_without)
+        agent.differs = [*before, *checkpoint.restore(agent.run, state)]
+    except BaseException:
+        agent.close()
+        raise
+
+
 def open_agents() -> list[Agent]:
     """The agents that this process made and has not closed, the oldest first.
 
@@ -191,7 +205,7 @@ def _agent(
     check_spaces_of_saved(state["manifest"]["plan"]["env"], plan, str(path))
     with bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
         agent = Agent(plan, spec, part_of(state, "parameters"))
-    agent.restore(state)
+    restore(agent, state)
     agent.differs += changed_acting(state["manifest"]["plan"], plan)
     if changes.get("seed") is not None:
         agent.set_random_seed(plan.seed)

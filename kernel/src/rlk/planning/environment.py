@@ -39,7 +39,9 @@ class EnvChoice:
     #: The value to type again for `--env` when the saved run is used: nothing, or a place; None for
     #: an object, which only a program can pass.
     again: str | None = ""
-    missing: str = ""  #: why only its spaces are there, already in the wrappers of one environment
+    why_spaces_alone: str = (
+        ""  #: why only its spaces are there, already in the wrappers of one environment
+    )
 
     @property
     def is_vector(self) -> bool:
@@ -176,7 +178,7 @@ class MakeEnv:
     def _in_wrappers(self, env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
         """The environment in its wrappers, which tells its own returns if they may change them."""
         wrappers = [one for one in self.wrappers if one.component.scope == "env"]
-        if not wrappers or self.choice.missing:
+        if not wrappers or self.choice.why_spaces_alone:
             return env
         import gymnasium as gym  # not at the top: planning begins without it
 

@@ -54,7 +54,7 @@ class Plan(RunSettings):
     notes: tuple[str, ...] = ()  #: what the user should be told
     #: Settings that the file it is from could not restore, as in `RunSpec.lost_values`: a file that
     #: is written now has them again.
-    lost: Mapping[str, Any] = attrs.field(factory=dict)
+    lost_values: Mapping[str, Any] = attrs.field(factory=dict)
     kernel: Kernel = attrs.field(eq=False)  #: where its components came from
 
     def __repr__(self) -> str:

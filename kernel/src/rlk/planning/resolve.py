@@ -211,7 +211,7 @@ def _plan(kernel: Kernel, spec: RunSpec, draft: Draft, parts: Parts, env: EnvCho
         left_out=draft.left_out,
         sources={key: setting.by for key, setting in own.items()},
         notes=draft.notes,
-        lost=spec.lost_values,
+        lost_values=spec.lost_values,
         kernel=kernel,
     )
 

@@ -39,13 +39,12 @@ class RunSpec:
     #: Who gave a key, where that was not the caller: a file, a recipe. See `plugin_key`.
     origins: Mapping[str, str] = attrs.field(factory=dict)
     notes: tuple[str, ...] = ()  #: notes for the user on how it was made
-    #: Likewise, on what training had and this run has not: settings that a file could not hold,
-    #: parts that only train, and what is in `absent`.
-    lost: tuple[str, ...] = ()
-    absent: tuple[str, ...] = ()  #: likewise, on an environment of which only the spaces are there
+    #: Likewise, on what training had and this run has not, of which `learn` warns: lost settings,
+    #: parts that only train, an environment of which only the spaces are there.
+    learns_without: tuple[str, ...] = ()
     #: Names of components that the file has and this run has not: only the user puts them in again.
     gone: tuple[str, ...] = ()
-    #: Those settings as that file has them, by key; the algorithm's by their names alone.
+    #: The lost settings as that file has them, by key; the algorithm's by their names alone.
     lost_values: Mapping[str, Any] = attrs.field(factory=dict)
 
     def over(self, lower: RunSpec) -> RunSpec:
@@ -57,8 +56,7 @@ class RunSpec:
             plugins=(*lower.plugins, *self.plugins),
             origins={**origins, **self.origins},
             notes=(*lower.notes, *self.notes),
-            lost=(*lower.lost, *self.lost),
-            absent=(*lower.absent, *self.absent),
+            learns_without=(*lower.learns_without, *self.learns_without),
             gone=(*lower.gone, *self.gone),
             lost_values={**lower.lost_values, **self.lost_values},
         )

@@ -113,9 +113,6 @@ OF_HOOKS: Mapping[str, Accepted] = {
     "rlk_policy_space": Accepted("an observation space", _has("contains", "sample")),
     "rlk_settle_plan": Accepted("the plan, or another one", _has("choices", "hooks")),
     "rlk_take_over": Accepted("an exit code", lambda answer: type(answer) is int),
-    "rlk_make_vec_env": Accepted(
-        "a gymnasium.vector.VectorEnv", _has("num_envs", "single_action_space", "reset", "step")
-    ),
     "rlk_make_policy": Accepted("a torch.nn.Module", _MODULE),
     "rlk_filter_observation": Accepted("a torch.nn.Module", _MODULE),
     "rlk_make_storage": Accepted(

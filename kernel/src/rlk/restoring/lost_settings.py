@@ -7,7 +7,7 @@ of the network (an activation), the agent cannot be built without it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -23,81 +23,70 @@ COMPUTING = ("policy", "distribution")
 
 
 @attrs.frozen
-class LostSettings:
-    """Settings of a saved plan by dotted key, and for each lost one what it was."""
+class LostSetting:
+    """A setting of a saved plan that no file restores."""
 
-    kept: dict[str, Any]
-    was: dict[str, str]
-    values: dict[str, Any]  #: the lost ones, as the file has them
-    #: Those that the network is made with, and every key that each may be given by.
-    computing: dict[str, tuple[str, ...]] = attrs.field(factory=dict)
-    own: str = ""  #: the prefix that a setting of the algorithm may be given with, `dqn.`
+    key: str
+    typed: str  #: the key to type, by which it may be given as well: `learning_rate`, not `dqn.…`
+    value: Any  #: as the file has it
+    was: str  #: what it was, and why no file restores it
+    computes: bool  #: whether the network is made with it
 
-    def sentences(self, given_now: Mapping[str, Any]) -> tuple[str, ...]:
-        """A sentence on what to pass again, for each lost setting that is not given now."""
-        missing = self.missing(given_now)
-        return tuple(
-            f"{key} was {was}, and has its default now. Pass it again to train on with it: {key}=…"
-            for key, was in self.was.items()
-            if key in missing
+    @property
+    def sentence(self) -> str:
+        """What to pass again to train on as before."""
+        return (
+            f"{self.typed} was {self.was}, and has its default now. Pass it again to train on with "
+            f"it: {self.typed}=…"
         )
 
-    def missing(self, given_now: Mapping[str, Any]) -> dict[str, Any]:
-        """The lost settings that are not given now, as the file has them."""
-        known = {*given_now, *self.computing, *(key.removeprefix(self.own) for key in given_now)}
-        return {key: value for key, value in self.values.items() if key not in known}
 
-    def refuse_missing_functions(self, given_now: Mapping[str, Any]) -> None:
-        """PlanError unless the functions that the network is made with are given now."""
-        for key, keys in self.computing.items():
-            if not any(one in given_now for one in keys):
-                raise PlanError(
-                    f"{key} was {self.was[key]}, and the network was made with it. Pass it again: "
-                    f"in Python, rlk.load(…, **{{{keys[0]!r}: …}})"
-                )
-
-    def refuse_missing(self, given_now: Mapping[str, Any]) -> None:
-        """PlanError unless every lost setting is given now, for a run that is resumed."""
-        missing = self.missing(given_now)
-        if missing:
-            lines = [f"{key} was {self.was[key]}." for key in missing]
-            typed = " ".join(f"--set {key}=…" for key in missing)
-            raise PlanError("\n".join([*lines, f"Pass it again: {typed}"]))
-
-
-def lost_settings(
-    given: Mapping[str, Any], components: Iterable[SavedComponent], registries: Registries
-) -> LostSettings:
-    """The settings that a file can hold, and descriptions of the others.
+def without_lost(
+    given: Mapping[str, Any],
+    components: Iterable[SavedComponent],
+    registries: Registries,
+    now: Mapping[str, Any],
+) -> tuple[dict[str, Any], list[LostSetting]]:
+    """The settings that a file restores; and the lost ones that are not given now.
 
     Args:
         given: the settings of a saved plan, by dotted key.
         components: whose settings they are.
         registries: where the components' configs are found.
+        now: the settings that are given now, by dotted key.
     """
-    components = list(components)
-    written = set(_marked("written", components, registries))
-    environments = set(_marked("environment", components, registries))
-    reasons = {
-        key: _why_lost(value, key in written, key in environments) for key, value in given.items()
-    }
-    was = {key: reason for key, reason in reasons.items() if reason is not None}
-    kept = {key: value for key, value in given.items() if key not in was}
-    computing = {
-        key: _keys(one, key)
-        for one in components
-        for key in was
-        if one.slot in COMPUTING and key.startswith(one.prefix)
-    }
-    # A setting of the algorithm is given by its name alone: `learning_rate`, not `dqn.…`.
-    own = next((one.prefix for one in components if one.slot == "algorithm"), "")
-    return LostSettings(
-        kept,
-        {key.removeprefix(own): text for key, text in was.items()},
-        {key.removeprefix(own): given[key] for key in was},
-        computing,
-        own,
-    )
+    lost: dict[str, LostSetting] = {}
+    for saved in components:
+        written = _chosen(saved, "written", registries)
+        environments = _chosen(saved, "environment", registries)
+        for name in saved.settings:
+            key = f"{saved.prefix}{name}"
+            value = given.get(key)
+            was = _why_lost(value, name in written, name in environments)
+            if was is not None:
+                computes = saved.slot in COMPUTING
+                lost[key] = LostSetting(key, _typed(saved, name), value, was, computes)
+    kept = {key: value for key, value in given.items() if key not in lost}
+    return kept, [one for one in lost.values() if one.key not in now and one.typed not in now]
+
+
+def refuse_lost(lost: Sequence[LostSetting], *, resumes: bool) -> None:
+    """PlanError for lost functions that the network is made with, and if it resumes, for any.
+
+    Args:
+        lost: the lost settings that are not given now.
+        resumes: whether the saved run is resumed, exactly as it was.
+    """
+    for one in lost:
+        if one.computes:
+            raise PlanError(
+                f"{one.key} was {one.was}, and the network was made with it. Pass it again: "
+                f"in Python, rlk.load(…, **{{{one.typed!r}: …}})"
+            )
+    if lost and resumes:
+        lines = [f"{one.typed} was {one.was}." for one in lost]
+        typed = " ".join(f"--set {one.typed}=…" for one in lost)
+        raise PlanError("\n".join([*lines, f"Pass it again: {typed}"]))
 
 
 def _why_lost(value: Any, is_written: bool, is_environment: bool) -> str | None:
@@ -111,9 +100,11 @@ def _why_lost(value: Any, is_written: bool, is_environment: bool) -> str | None:
     return None
 
 
-def _keys(saved: SavedComponent, key: str) -> tuple[str, ...]:
-    """The keys by which a setting of a component in a slot may be given."""
-    return f"{saved.slot}.{key.removeprefix(saved.prefix)}", key
+def _typed(saved: SavedComponent, name: str) -> str:
+    """The key by which a user gives a setting of a component."""
+    if saved.slot == "algorithm":
+        return name
+    return f"{saved.slot}.{name}" if saved.slot in COMPUTING else f"{saved.prefix}{name}"
 
 
 def texts_in(value: Any) -> Iterator[str]:
@@ -146,12 +137,8 @@ def _is_own_default(config: type | None, name: str, value: Any) -> bool:
     return default is not attrs.NOTHING and bool(settings.plain_setting(default) == value)
 
 
-def _marked(
-    mark: str, components: Iterable[SavedComponent], registries: Registries
-) -> Iterator[str]:
-    """The dotted keys of the settings with this mark that are not their component's own default."""
-    for saved in components:
-        entry = None if saved.is_external else saved.entry(registries)
-        config = entry.component().config if entry else None
-        for name in chosen_fields(config, mark, saved.settings):
-            yield f"{saved.prefix}{name}"
+def _chosen(saved: SavedComponent, mark: str, registries: Registries) -> list[str]:
+    """The settings of a component with this mark that are not its own default."""
+    entry = None if saved.is_external else saved.entry(registries)
+    config = entry.component().config if entry else None
+    return chosen_fields(config, mark, saved.settings)

@@ -57,7 +57,7 @@ def restore_environment(
         keeps = choose_environment(env, registries, {}).takes_keywords_of(saved.name)
         found = {"env": env, **(kwargs if keeps else {})}
     elif saved.passed_as_object or place_of_saved(saved, registries) is not None:
-        raise _environment_missing(saved)
+        raise _environment_not_passed(saved)
     else:
         found = {"env": saved.name, **kwargs}
     for key in kwargs:
@@ -84,7 +84,7 @@ def _refuse_object_or_code(key: str, value: Any) -> None:
         )
 
 
-def _environment_missing(saved: SavedEnvironment) -> PlanError:
+def _environment_not_passed(saved: SavedEnvironment) -> PlanError:
     if saved.passed_as_object:
         place = saved.again or "./your_file.py:Class"
         how = f"{typed('--env', place)}, or in Python env=…"

@@ -20,16 +20,16 @@ from rlk.planning.saved_keywords import plain_keywords, tuples_in
 from rlk.planning.select import JOINED
 from rlk.planning.spec import CALLER, RunSpec, make_spec, plugin_key
 from rlk.registry.kinds import STACKED
-from rlk.restoring.lost_settings import lost_settings
-from rlk.restoring.present_components import (
+from rlk.restoring.kept_components import (
     without_absent,
     without_left_out,
     without_switched_off,
 )
-from rlk.restoring.restored_components import (
+from rlk.restoring.lost_settings import refuse_lost, without_lost
+from rlk.restoring.passed_again import (
     in_saved_order,
     passed_with_settings,
-    refuse_missing_components,
+    refuse_not_passed_again,
     restore_algorithm,
 )
 from rlk.restoring.restored_environment import restore_environment
@@ -96,9 +96,9 @@ def _lost_of(plan: Plan, slot: str, choice: Choice) -> dict[str, Any]:
     prefix = "" if slot == "algorithm" else prefix_of(slot, choice.name)
     names = settings.names(choice.component.config)
     return {
-        key: plan.lost[prefix + key]
+        key: plan.lost_values[prefix + key]
         for key in names
-        if prefix + key in plan.lost and choice.sources.get(key) != CALLER
+        if prefix + key in plan.lost_values and choice.sources.get(key) != CALLER
     }
 
 
@@ -148,7 +148,7 @@ def spec_of(
         used = acting(used, algo, plugins, changes, registries, has_spaces_alone=bool(absent))
     used, of_joined = without_absent(used, changes, registries, to_act=to_act)
     saved_env = saved.env if env is None else None
-    refuse_missing_components(used, plugins, changes, registries, saved_env)
+    refuse_not_passed_again(used, plugins, changes, registries, saved_env)
 
     # The settings: those of the file rank below those given now.
     now = make_spec(algo, changes)
@@ -157,12 +157,11 @@ def spec_of(
     gone = {one.name for one in wanted} - {one.name for one in used}
     own = _settings(used, filled, plugins, registries)
     settings_of_file = without_settings_of(gone, {**saved.run.given(), **own}, algo, registries)
-    lost = lost_settings(settings_of_file, used, registries)
-    lost.refuse_missing_functions(now.given)
-    if observers:
-        lost.refuse_missing(now.given)
+    kept, lost = without_lost(settings_of_file, used, registries, now.given)
+    refuse_lost(lost, resumes=observers)
+    sentences = [one.sentence for one in lost]
     given = {
-        **lost.kept,
+        **kept,
         **restore_environment(saved.env, env, changes, registries),
         "preset": "none",  # its values are among the settings
         "plugins": [*_left_out(saved, registries), *in_saved_order(used, plugins, registries)],
@@ -170,18 +169,18 @@ def spec_of(
     before = attrs.evolve(
         make_spec(algo, given, origin=SAVED, is_flat=True),
         notes=(*notes, *of_joined),
-        lost=(*lost.sentences(now.given), *absent, *([LEARNS_WITHOUT] if to_act else ())),
-        absent=absent,
+        learns_without=(*sentences, *absent, *([LEARNS_WITHOUT] if to_act else ())),
         gone=tuple(sorted(gone)),
-        lost_values=lost.missing(now.given),
+        lost_values={one.typed: one.value for one in lost},
     )
     return now.over(attrs.evolve(before, origins={**before.origins, **_origins(used, plugins)}))
 
 
 def _spaces_alone(env: Any) -> tuple[str, ...]:
     """A sentence on an environment of which only the spaces are there."""
-    if isinstance(env, EnvChoice) and env.missing:
-        return (f"environment {env.name!r} is not needed to act, only its spaces: {env.missing}",)
+    if isinstance(env, EnvChoice) and env.why_spaces_alone:
+        why = env.why_spaces_alone
+        return (f"environment {env.name!r} is not needed to act, only its spaces: {why}",)
     return ()
 
 

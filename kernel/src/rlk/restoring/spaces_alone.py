@@ -49,7 +49,7 @@ def spaces_alone(saved: SavedEnvironment, why: str) -> EnvChoice | None:
         return None
     made = functools.partial(_made, space_of(observed), space_of(acted), why)
     kwargs = with_tuples(saved.kwargs, saved.tuples)
-    return EnvChoice(saved.name, kwargs, made, saved.source, saved.again, missing=why)
+    return EnvChoice(saved.name, kwargs, made, saved.source, saved.again, why_spaces_alone=why)
 
 
 def _made(observation_space: Space, action_space: Space, why: str, /, **_: Any) -> SpacesAlone:

@@ -70,10 +70,9 @@ def check_own(run: Run, call: str) -> None:
 
 def check_environment(run: Run, call: str) -> None:
     """PlanError, naming a call, if a run has only the spaces of its environment."""
-    if run.plan.env.missing:
-        raise PlanError(
-            f"{call}: this agent has the spaces of its environment alone: {run.plan.env.missing}"
-        )
+    why = run.plan.env.why_spaces_alone
+    if why:
+        raise PlanError(f"{call}: this agent has the spaces of its environment alone: {why}")
 
 
 def is_of_another_process(run: Run) -> bool:

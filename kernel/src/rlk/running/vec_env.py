@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gymnasium.vector import AutoresetMode
 
 from rlk.abilities import AdoptsVectors, HasMetrics, WantsKeywords, offers
-from rlk.errors import BrokenPlugin, PlanError, either
+from rlk.errors import PlanError
 from rlk.planning.environment import MakeEnv, vector_form, vector_of
 from rlk.running.flat_observations import flattened
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def make_vec_env(plan: Plan, hooks: Hooks, n_envs: int, *, training: bool, **extra: Any) -> Any:
     """A vector environment with the plan's wrappers.
 
-    A vector that was passed, or made by a hook, is adopted if the backend can (`AdoptsVectors`).
+    A vector that was passed is adopted if the backend can (`AdoptsVectors`).
     Nested observations are flattened for everything after it (`rlk.spaces.flat_space`). If a
     wrapper raises, the vector is closed, unless the program passed it.
 
@@ -34,22 +34,16 @@ def make_vec_env(plan: Plan, hooks: Hooks, n_envs: int, *, training: bool, **ext
     Raises:
         PlanError: if the vector does not restart episodes in the step that ends them, or it is for
             an evaluation and the environment is not there.
-        BrokenPlugin: if a plugin made one of another number of environments.
     """
-    if plan.env.missing and not training:
-        raise PlanError(plan.env.missing)
+    if plan.env.why_spaces_alone and not training:
+        raise PlanError(plan.env.why_spaces_alone)
     keep = {"info_keys": plan.info_keys} if training and plan.info_keys else {}
-    was_passed, found = plan.env.is_vector, plan.env.made
-    if not was_passed:
-        found = hooks.only("rlk_make_vec_env", plan=plan, n_envs=n_envs, training=training)
-    env = _made(plan, n_envs, keep, extra) if found is None else _adopted(found, plan, keep)
+    was_passed = plan.env.is_vector
+    env = _adopted(plan, keep) if was_passed else _made(plan, n_envs, keep, extra)
     try:
-        if found is not None and not was_passed:
-            _check_number(env, n_envs, hooks)
         _check_is_gymnasiums(env)
         _check_autoreset(env)
-        were_made_together = found is None and _makes_them_together(plan)
-        if was_passed or were_made_together:  # no single environment could be wrapped
+        if was_passed or _makes_them_together(plan):  # no single environment could be wrapped
             env = _around_each(env, plan)
         env = flattened(env)
         for choice in plan.wrappers:
@@ -69,9 +63,10 @@ def _made(plan: Plan, n_envs: int, keep: Mapping[str, Any], extra: Mapping[str, 
     return vector_of([make] * n_envs, plan.vec_env, **keep)
 
 
-def _adopted(env: Any, plan: Plan, keep: Mapping[str, Any]) -> Any:
-    """A finished vector, adapted to the form of the backend's own if the backend can."""
+def _adopted(plan: Plan, keep: Mapping[str, Any]) -> Any:
+    """The vector that was passed, adapted to the form of the backend's own if the backend can."""
     backend: Any = plan.vec_env.load()
+    env = plan.env.made
     return backend.adopt(env, **keep) if offers(backend, AdoptsVectors) else env
 
 
@@ -123,15 +118,6 @@ def _check_is_gymnasiums(env: Any) -> None:
             f"{type(env).__name__} is a vector of environments, but none of Gymnasium's "
             "(gymnasium.vector.VectorEnv). Pass what makes one of its environments (an id, a "
             f"class, a function), and n_envs={env.num_envs}."
-        )
-
-
-def _check_number(env: Any, n_envs: int, hooks: Hooks) -> None:
-    if env.num_envs != n_envs:
-        plugins = either(hooks.implementers("rlk_make_vec_env"))
-        raise BrokenPlugin(
-            f"plugin {plugins} answered rlk_make_vec_env with a vector of {env.num_envs} "
-            f"environments, and was asked for n_envs={n_envs}. Make that many."
         )
 
 

@@ -39,6 +39,7 @@ def test_it_writes_what_the_model_acts_with_and_says_what_goes_in(folder, tmp_pa
     out = tmp_path / "walk.pt2"
     result = CliRunner().invoke(export, [str(folder), "--out", str(out), *env])
     assert result.exit_code == 0, result.output
+    assert ("only its spaces: this model's environment" in result.stderr) is (not env)
     first, given, action, compared = result.stdout.splitlines()
     assert first == f"wrote {out}"
     assert given.split()[:3] == ["input", "observation", "float32[batch,"]

@@ -67,7 +67,7 @@ def test_a_model_acts_as_in_them_where_the_environment_is_not_there(tmp_path: Pa
         expected = made.predict(observation, deterministic=True)[0]
         path = made.save(tmp_path / "model")
     with rlk.load(path, to_act=True) as acting:
-        assert acting.plan.env.missing
+        assert acting.plan.env.why_spaces_alone
         assert np.array_equal(acting.predict(observation, deterministic=True)[0], expected)
 
 

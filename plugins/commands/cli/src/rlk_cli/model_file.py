@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,10 +42,7 @@ def model_file(run: str, best: bool | None) -> Path:
 def load_to_act(path: Path, *, plays: bool = False, **how: Any) -> Agent:
     """The agent of a model, for a command that only acts; `how` are keywords of `rlk.load`.
 
-    It works without parts that only training needs. A note on stderr names an environment of which
-    only the spaces are there; each part left out that the actions may depend on; and each plugin
-    that is missing although the model holds its state, such as the level of a curriculum, unless
-    the user left it out.
+    It works without parts that only training needs, and prints notes on stderr.
 
     Args:
         path: of the model.
@@ -54,18 +52,34 @@ def load_to_act(path: Path, *, plays: bool = False, **how: Any) -> Agent:
         PlanError: if it plays and the environment is not there.
     """
     from rlk.making import load  # as above
-    from rlk.planning.draft import leaves_out
     from rlk.running.device import set_threads
-    from rlk.saving.plugin_states import MissingPlugin
 
     agent = load(path, to_act=True, **how)
-    if plays and agent.plan.env.missing:
+    why_spaces_alone = agent.plan.env.why_spaces_alone
+    if plays and why_spaces_alone:
         agent.close()
-        raise PlanError(agent.plan.env.missing)
+        raise PlanError(why_spaces_alone)
     set_threads(agent.run)  # the whole process is this command's
-    left_out = {one.removeprefix("no:") for one in how.get("plugins", ()) if leaves_out(one)}
-    missing = [one for one in agent.differs if isinstance(one, MissingPlugin) and one.is_for_acting]
-    again = [f"{one}. Pass it again: --plugin …" for one in missing if one.plugin not in left_out]
-    for sentence in (*agent.spec.notes, *agent.spec.absent, *again):
+    for sentence in _notes(agent, how.get("plugins", ())):
         click.echo(f"note: {sentence}", err=True)
     return agent
+
+
+def _notes(agent: Agent, plugins: tuple[str, ...]) -> Iterator[str]:
+    """What the agent of a model does without, as sentences.
+
+    Parts left out that the actions may depend on; the environment, if only its spaces are there;
+    and plugins that are missing although the model holds their state, such as the level of a
+    curriculum, unless one of `plugins` (`no:NAME`) left them out.
+    """
+    from rlk.planning.draft import leaves_out
+    from rlk.saving.plugin_states import MissingPlugin
+
+    yield from agent.spec.notes
+    env, why = agent.plan.env, agent.plan.env.why_spaces_alone
+    if why:
+        yield f"environment {env.name!r} is not needed to act, only its spaces: {why}"
+    left_out = {one.removeprefix("no:") for one in plugins if leaves_out(one)}
+    for one in agent.differs:
+        if isinstance(one, MissingPlugin) and one.is_for_acting and one.plugin not in left_out:
+            yield f"{one}. Pass it again: --plugin …"

@@ -199,10 +199,11 @@ def restored(agent: Agent, state: State, found: Found) -> Agent:
         state: what the checkpoint holds.
         found: the checkpoint.
     """
+    from rlk.making import restore
     from rlk.restoring.saved_plan import as_json
     from rlk_resume.changes import changed
 
-    agent.restore(state)
+    restore(agent, state)
     plan, moved = agent.plan, end_schedules(agent)
     if plan.verbose:
         at = f"{agent.num_timesteps:,} timesteps"

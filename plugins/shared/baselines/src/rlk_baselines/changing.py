@@ -114,7 +114,8 @@ def rebuilt(model: Constructed, state: State, changes: Mapping[str, Any]) -> Age
         n_envs=model.n_envs,
         **model._by_plan({**model._settings(), **changes}),
     )
-    made.spec = attrs.evolve(made.spec, lost=_still_lost(model, before.spec.lost, changes))
+    still_lost = _still_lost(model, before.spec.learns_without, changes)
+    made.spec = attrs.evolve(made.spec, learns_without=still_lost)
     if offers(before.run.storage, AdoptsReplays) and len(before.run.storage):
         checkpoint.adopt_replay(made.run, checkpoint.replay_state(before.run))
     before.close()
@@ -199,8 +200,9 @@ def set_while_learning(model: Constructed, name: str, settings: Mapping[str, Any
             raise _refusal(kind, name, f"to {settings[key]} while learn is running")
         run.reschedule(how.schedule, scaled(getattr(config, key), curve))
     run.algorithm.config = config  # type: ignore[attr-defined]
-    lost = {one: value for one, value in run.plan.lost.items() if one not in settings}
-    run.plan = attrs.evolve(run.plan, algorithm=attrs.evolve(choice, config=config), lost=lost)
+    lost = {one: value for one, value in run.plan.lost_values.items() if one not in settings}
+    algorithm = attrs.evolve(choice, config=config)
+    run.plan = attrs.evolve(run.plan, algorithm=algorithm, lost_values=lost)
 
 
 def _is_live(argument: Argument, run: Run) -> bool:

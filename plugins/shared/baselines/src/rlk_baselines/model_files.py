@@ -108,7 +108,7 @@ def about(model: BaseRLModel) -> State:
     """The data of a model that a file holds beside rlk's checkpoint, as JSON values and arrays."""
     policy = model._given["policy"]
     name = getattr(policy, "__name__", type(policy).__name__)
-    had_noise = model._has_own_noise() or LOST_NOISE in model.agent.spec.lost
+    had_noise = model._has_own_noise() or LOST_NOISE in model.agent.spec.learns_without
     return {
         "class": type(model).__name__,
         "policy": policy if isinstance(policy, str) else name,
@@ -168,7 +168,8 @@ class Saved:
             **model._by_plan(settings),
         )
         if had_own_noise and "action_noise" not in self.changes:
-            agent.spec = attrs.evolve(agent.spec, lost=(*agent.spec.lost, LOST_NOISE))
+            without = (*agent.spec.learns_without, LOST_NOISE)
+            agent.spec = attrs.evolve(agent.spec, learns_without=without)
         return agent
 
     def awaited(self) -> AwaitedVecEnv:

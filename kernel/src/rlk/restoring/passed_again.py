@@ -41,7 +41,7 @@ def restore_algorithm(
     for plugin in plugins:
         if _name(plugin, registries) == saved.name:
             return plugin, tuple(other for other in plugins if other is not plugin)
-    raise _missing(saved)
+    raise _not_passed(saved)
 
 
 def in_saved_order(
@@ -66,7 +66,7 @@ def in_saved_order(
     return [*ordered, *(plugin for _, plugin in passed)]
 
 
-def refuse_missing_components(
+def refuse_not_passed_again(
     components: Iterable[SavedComponent],
     plugins: Iterable[Any],
     changes: Mapping[str, Any],
@@ -80,11 +80,11 @@ def refuse_missing_components(
         plugins, changes: those passed now.
         registries: where plugins and environments are found by their names.
         environment: the saved one if none is passed now, so that the message lists everything
-            that is missing.
+            to pass.
     """
-    missing = not_passed_again(components, plugins, changes, registries)
-    if missing:
-        raise _missing(*missing, environment=place_of_saved(environment, registries))
+    found = not_passed_again(components, plugins, changes, registries)
+    if found:
+        raise _not_passed(*found, environment=place_of_saved(environment, registries))
 
 
 def not_passed_again(
@@ -145,18 +145,18 @@ def _is_called(saved: SavedComponent, name: str | None) -> bool:
     return name == saved.name or (is_object and name == stem)
 
 
-def _missing(*missing: SavedComponent, environment: str | None = None) -> PlanError:
-    """The error that names what is missing, and what to type for all of it at once.
+def _not_passed(*components: SavedComponent, environment: str | None = None) -> PlanError:
+    """The error that names what was not passed again, and what to type for all of it at once.
 
     Args:
-        missing: components, at least one.
+        components: at least one.
         environment: the place of an environment that is code and was not passed either.
     """
-    placed = [saved for saved in missing if saved.dist != PASSED]
-    return _missing_code(placed, environment) if placed else _missing_object(missing[0])
+    placed = [saved for saved in components if saved.dist != PASSED]
+    return _code_not_passed(placed, environment) if placed else _object_not_passed(components[0])
 
 
-def _missing_object(saved: SavedComponent) -> PlanError:
+def _object_not_passed(saved: SavedComponent) -> PlanError:
     keyword = f"{saved.slot}=…" if saved.fills_slot else "plugins=[…]"
     return PlanError(
         f"this model was made with {saved.slot} {saved.name!r}, which was passed as an object, "
@@ -165,7 +165,7 @@ def _missing_object(saved: SavedComponent) -> PlanError:
     )
 
 
-def _missing_code(placed: Sequence[SavedComponent], environment: str | None) -> PlanError:
+def _code_not_passed(placed: Sequence[SavedComponent], environment: str | None) -> PlanError:
     was = [f"{saved.slot} {saved.name!r} from {saved.dist!r}" for saved in placed]
     in_slots: dict[str, Any] = {}
     for saved in placed:

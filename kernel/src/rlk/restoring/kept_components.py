@@ -28,12 +28,12 @@ def without_left_out(
     """
     own_name = registries.own_name
     out = {own_name(one.removeprefix("no:")) for one in plugins if leaves_out(one)}
-    gone = [one for one in components if one.name in out and _may_be_left_out(one)]
-    kept = [one for one in components if one not in gone]
-    unknown = [f"no:{one.name}" for one in gone if one.name not in registries]
+    left_out = [one for one in components if one.name in out and _may_be_left_out(one)]
+    kept = [one for one in components if one not in left_out]
+    unknown = [f"no:{one.name}" for one in left_out if one.name not in registries]
     notes = tuple(
         f"{one.title} was part of how this model acts, and is left out: its actions may differ"
-        for one in gone
+        for one in left_out
         if one.may_change_actions and not one.has_joined
     )
     return kept, tuple(one for one in plugins if not (leaves_out(one) and one in unknown)), notes
@@ -87,7 +87,7 @@ def without_absent(
         PlanError: for all components that were asked for and are not installed here, unless their
             slots are filled with others now.
     """
-    kept, notes, missing = [], [], []
+    kept, notes, not_installed = [], [], []
     for saved in components:
         if saved.has_joined:
             absence = saved.absence(registries)
@@ -98,23 +98,23 @@ def without_absent(
         elif saved.is_external or saved.name in registries:
             kept.append(saved)
         elif saved.slot not in changes:
-            missing.append(saved)
-    if missing:
-        raise _missing(missing, to_act=to_act)
+            not_installed.append(saved)
+    if not_installed:
+        raise _not_installed(not_installed, to_act=to_act)
     return kept, tuple(notes)
 
 
-def _missing(missing: Sequence[SavedComponent], *, to_act: bool) -> PlanError:
+def _not_installed(components: Sequence[SavedComponent], *, to_act: bool) -> PlanError:
     """The error for components that were asked for and are not installed."""
-    ways = [how_to_get(missing), *filter(None, map(_way_without, missing))]
-    spared = [repr(saved.name) for saved in missing if saved.is_for_training and not to_act]
+    ways = [how_to_get(components), *filter(None, map(_way_without, components))]
+    spared = [repr(saved.name) for saved in components if saved.is_for_training and not to_act]
     alone = (
         f" To predict alone, {' and '.join(spared)} {'is' if len(spared) == 1 else 'are'} not "
         "needed: in Python, rlk.load(…, to_act=True)."
     )
     return PlanError(
-        f"this model was made with {', '.join(saved.title for saved in missing)}, which "
-        f"{'is' if len(missing) == 1 else 'are'} not there: {', or '.join(ways)}."
+        f"this model was made with {', '.join(saved.title for saved in components)}, which "
+        f"{'is' if len(components) == 1 else 'are'} not there: {', or '.join(ways)}."
         f"{alone if spared else ''}"
     )
 
