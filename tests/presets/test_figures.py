@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+
 import attrs
 import pytest
 from presets import figures
@@ -24,6 +27,13 @@ def figure(seed, mean_return, settings=None):
 def test_every_table_of_figures_is_up_to_date():
     differing = [path.parent.name for path in figures.drift()]
     assert not differing, "run: python tests/presets/figures.py"
+
+
+def test_a_seed_of_a_preset_has_one_row_of_figures():
+    rows = [json.loads(line) for line in figures.KEPT.read_text(encoding="utf-8").splitlines()]
+    counted = Counter((row["algo"], row["env"], row["seed"]) for row in rows)
+    repeated = [which for which, count in counted.items() if count > 1]
+    assert not repeated, "delete all but the last row of each in figures.jsonl"
 
 
 INSTALLED = default_kernel().registries.algorithms

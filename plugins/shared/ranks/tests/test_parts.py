@@ -18,7 +18,7 @@ from rlk_ranks import guard, merge_metrics
 from rlk_ranks.communicator import RanksCommunicator
 from rlk_ranks.consistency import average_statistics, first_difference, statistics_of
 from rlk_ranks.guard import error_text, exit_code
-from rlk_ranks.mean import mean_over, traced_mean
+from rlk_ranks.mean import mean_over
 from rlk_ranks.world import LEFT, OtherRankEnded
 
 
@@ -144,7 +144,7 @@ def test_a_policy_without_statistics_asks_no_other_rank():
 class OtherHasZeros:
     """Two ranks, as `World` has them."""
 
-    name, home, rank, size = "two", "somewhere:alone", 0, 2
+    size = 2
 
     def carrier(self, device):
         return device
@@ -176,25 +176,6 @@ def test_large_counts_are_summed_exactly():
     others = SimpleNamespace(size=2, carrier=lambda device: device)
     others.sum_up = lambda one: one.sub_(2**24 - 1)
     assert mean_over(others, torch.tensor([2**24 + 1])).tolist() == [1.0]
-
-
-def test_the_traced_mean_of_one_rank_is_a_copy(monkeypatch):
-    monkeypatch.setitem(sys.modules, "somewhere", SimpleNamespace(alone=lambda: None))
-    value = torch.tensor([1.0, 2.0])
-    torch.library.opcheck(traced_mean, (value, "somewhere:alone"))
-    found = traced_mean(value, "somewhere:alone")
-    assert found.equal(value) and found.data_ptr() != value.data_ptr()
-
-
-def test_compiled_code_calls_the_mean_as_one_operator(monkeypatch):
-    monkeypatch.setitem(sys.modules, "somewhere", SimpleNamespace(alone=lambda: None))
-    communicator = RanksCommunicator(OtherHasZeros(), lambda replay: {})
-
-    def double(value):
-        return communicator.mean(value * 2) + 1
-
-    compiled = torch.compile(double, backend="aot_eager", fullgraph=True)
-    assert compiled(torch.tensor([3.0])).tolist() == [7.0]
 
 
 # ---- how it ends ---------------------------------------------------------------------------------

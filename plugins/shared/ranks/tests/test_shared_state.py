@@ -137,7 +137,7 @@ def test_ranks_that_are_lost_or_new_are_reported():
 
 def test_every_training_ends_by_rank_0s_word():
     asked = []
-    world = SimpleNamespace(name="two", home="", rank=1, size=2)
+    world = SimpleNamespace(name="two", rank=1, size=2)
     world.largest = lambda number: asked.append(number) or END
     communicator = RanksCommunicator(world, lambda replay: {})
     for ends in (1, 2):
@@ -152,7 +152,7 @@ def test_every_training_ends_by_rank_0s_word():
 
 def test_a_rank_at_the_end_answers_rank_0_until_it_ends_too():
     rounds, done = [VALUES, STATES, END], []
-    world = SimpleNamespace(name="two", home="", rank=1, size=2, broadcast=lambda mine: True)
+    world = SimpleNamespace(name="two", rank=1, size=2, broadcast=lambda mine: True)
     world.largest = lambda number: rounds.pop(0)
     world.gather, world.send = lambda value: done.append(value), done.append
     RanksCommunicator(world, lambda replay: {"replay": replay}).end()
@@ -161,7 +161,7 @@ def test_a_rank_at_the_end_answers_rank_0_until_it_ends_too():
 
 def test_after_training_rank_0_saves_without_asking_the_others():
     asked = []
-    world = SimpleNamespace(name="two", home="", rank=0, size=2, broadcast=asked.append)
+    world = SimpleNamespace(name="two", rank=0, size=2, broadcast=asked.append)
     world.largest, world.gather = lambda number: number, lambda value: [value, value]
     world.receive = lambda rank: f"the state of rank {rank}"
     parameters = SimpleNamespace(flat=torch.tensor([1.0]))
@@ -180,7 +180,7 @@ def test_after_training_rank_0_saves_without_asking_the_others():
 def test_a_collection_shares_new_episodes_and_ends_at_the_timesteps_that_were_made():
     metrics = SimpleNamespace(recent_episodes=deque(maxlen=9), recent_successes=deque(maxlen=9))
     run = SimpleNamespace(clock=SimpleNamespace(episodes=0), metrics=metrics, timesteps=12)
-    world = SimpleNamespace(name="two", home="", rank=0, size=2)
+    world = SimpleNamespace(name="two", rank=0, size=2)
     training = JointTraining(run, SimpleNamespace(ranks=world), 0)
     told, others = [], []
     training.communicator = SimpleNamespace(
@@ -207,7 +207,7 @@ def test_a_collection_shares_new_episodes_and_ends_at_the_timesteps_that_were_ma
 
 def test_a_run_does_what_it_did_when_ranks_have_met_after_an_update():
     run = SimpleNamespace(activity="an update", clock=SimpleNamespace(iterations=3))
-    world = SimpleNamespace(name="two", home="", rank=0, size=2)
+    world = SimpleNamespace(name="two", rank=0, size=2)
     training = JointTraining(run, SimpleNamespace(ranks=world), 0)
     training._statistics, training._at_border = (), False
     training.update_end()

@@ -110,7 +110,8 @@ class ObservationOfTheEnd(Takes):
 
     def relabel(self, window: Window) -> Window:
         (changed,) = (window.index >= self.base.slots).nonzero()
-        ends = self.base.episode_end(window.slot[changed])
+        slot = window.slot[changed]
+        ends = self.base.following(slot, self.base.steps_to_end(slot))
         window.observation[:, changed] = self.base.observation_after(ends)
         return window
 

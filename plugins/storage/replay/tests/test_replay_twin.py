@@ -184,7 +184,7 @@ class Play:
         after = self.storage.observation_after
         to_end = self.storage.steps_to_end(slots)
         from_start = self.storage.steps_from_start(slots)
-        ends = self.storage.episode_end(slots)
+        ends = self.storage.following(slots, to_end)
         for b, slot in enumerate(slots.tolist()):
             env, time = kept[slot]
             future = []

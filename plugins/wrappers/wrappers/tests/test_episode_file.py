@@ -84,7 +84,7 @@ def test_rows_that_wait_when_an_earlier_state_is_loaded_go_with_those_after_it(
     for return_ in (1.0, 2.0, 3.0):
         file.write(return_, 5, 0.5)
     file.rlk_load({"rows": 1, "earlier_timesteps": 0})
-    file.close()
+    file.flush()
     assert returns(tmp_path / "monitor.csv") == [1.0]
 
 
@@ -155,7 +155,7 @@ def test_while_a_write_fails_it_is_not_tried_again_with_every_episode(
         while_full.setattr(growing_file, "REST_SECONDS", 0.0)
         file.flush_if_due()
         assert len(tried) == 2
-    file.close()
+    file.flush()
     assert returns(tmp_path / "monitor.csv") == [1.0, 2.0, 3.0]
 
 

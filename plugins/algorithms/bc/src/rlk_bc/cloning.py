@@ -140,15 +140,12 @@ def loss_for(run: Run) -> LossOf:
     if not hasattr(policy, "pi"):
         return lambda observation, action: value_loss(policy(observation, "qf")[0], action)
     if distribution is None:
-        return _error_of_action(run)
+        units = BoxUnits(run.action_space)  # such a policy acts from -1 to 1
+        return lambda observation, action: mode_loss(
+            policy(observation, "pi")[0], units.own(action)
+        )
     loss = loss_of_actions(distribution, run.action_space)
     return lambda observation, action: loss(policy(observation, "pi")[0], action)
-
-
-def _error_of_action(run: Run) -> LossOf:
-    """The squared error of a policy without a distribution, which acts from -1 to 1."""
-    policy, units = run.policy, BoxUnits(run.action_space)
-    return lambda observation, action: mode_loss(policy(observation, "pi")[0], units.own(action))
 
 
 def _batches(run: Run, dataset: ExpertDataset, split: str) -> Iterator[tuple[Tensor, Tensor]]:

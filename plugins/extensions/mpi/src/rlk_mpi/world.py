@@ -44,7 +44,6 @@ class MpiWorld:
     """
 
     name = "mpi"
-    home = "rlk_mpi.world:world"
     share_gpus = True  # tensors are sent from the CPU
 
     mpi: Any

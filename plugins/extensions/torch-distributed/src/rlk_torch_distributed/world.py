@@ -44,7 +44,6 @@ class TorchWorld:
     """
 
     name = "torch-distributed"
-    home = "rlk_torch_distributed.world:world"
     share_gpus = False  # NCCL refuses it
 
     dist: Any

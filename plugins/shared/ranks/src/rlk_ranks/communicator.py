@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from rlk.protocols import State
-from rlk_ranks.mean import mean_over, traced_mean
+from rlk_ranks.mean import mean_over
 from rlk_ranks.world import LEFT, OtherRankEnded, World, title
 
 NOTHING, VALUES, STATES, END = range(4)
@@ -39,9 +38,6 @@ class RanksCommunicator:
 
     def mean(self, tensor: Tensor) -> Tensor:
         """The mean over ranks, detached: a new tensor with the same device and float dtype."""
-        if torch.compiler.is_compiling():
-            traced: Tensor = traced_mean(tensor, self._world.home)
-            return traced
         return mean_over(self._world, tensor)
 
     def agree(self, value: Any) -> Any:

@@ -20,7 +20,6 @@ class World(Protocol):
     """
 
     name: str  #: of the plugin that it belongs to
-    home: str  #: "module:function" that returns it, in any process
     rank: int  #: of this process
     size: int  #: the number of ranks, at least 2
     share_gpus: bool  #: whether several of them can compute on one GPU

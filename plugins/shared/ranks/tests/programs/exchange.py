@@ -8,7 +8,6 @@ from launched import guard
 
 from rlk_ranks.communicator import RanksCommunicator
 from rlk_ranks.guard import ALONE
-from rlk_ranks.mean import mean_at, traced_mean
 
 guard().phase = ALONE
 ranks = guard().ranks
@@ -53,11 +52,6 @@ assert communicator.mean(whole[:, 1:]).tolist() == [
 grows = torch.tensor(1.0, requires_grad=True)
 assert not communicator.mean(grows * rank).requires_grad
 assert communicator.mean(torch.tensor(float("nan") if rank == 1 else 0.0)).isnan()
-
-# What compiled code calls; as an operator, whose first call takes seconds, with one carrier.
-assert mean_at(torch.tensor([float(rank)]), ranks.home).tolist() == [middle]
-if ranks.name == "mpi":
-    assert traced_mean(torch.tensor([float(rank)]), ranks.home).tolist() == [middle]
 
 # Values.
 assert communicator.gather(None) == [None] * size

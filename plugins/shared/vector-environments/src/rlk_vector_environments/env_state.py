@@ -228,7 +228,7 @@ def _restored(layer: object, saved: _Layer, settings_differ: bool) -> dict[str, 
         if key in saved.attributes:
             source: _State | None = _source_of_saved(layer, key, saved, new, settings_differ)
         else:
-            source = _source_of_unsaved(layer, key, saved, new)
+            source = _source_of_unsaved(key, saved, new)
         if source is not None:
             found[key] = source.attributes[key]
     return found
@@ -260,7 +260,7 @@ def _source_of_saved(
     return new if not is_equal and (settings_differ or has_other_texts) else saved
 
 
-def _source_of_unsaved(layer: object, key: str, saved: _Layer, new: _NewLayer) -> _State | None:
+def _source_of_unsaved(key: str, saved: _Layer, new: _NewLayer) -> _State | None:
     """The same for one that was not saved; None if it is removed, or stays because it is remade.
 
     A constructor with other settings may set other attributes.

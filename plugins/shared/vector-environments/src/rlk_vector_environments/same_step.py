@@ -6,14 +6,17 @@ N is the number of environments.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gymnasium.vector import VectorEnv
 
 from rlk.records import Array
+from rlk_vector_environments import arguments, infos, rows
 from rlk_vector_environments.adoption import adopt
 from rlk_vector_environments.arguments import Indices
+from rlk_vector_environments.step_arrays import StepArrays
+from rlk_vector_environments.stepping import Infos
 
 Result = tuple[Any, Array, Array, Array, dict[str, Any]]
 
@@ -42,7 +45,9 @@ class SameStepVecEnv(VectorEnv[Any, Any, Array]):
     #: Converts a vector environment that a program passes to same-step restarts.
     adopt = staticmethod(adopt)
 
-    @abstractmethod
+    _arrays: StepArrays
+    _turn = 0  #: the slot that the next step or reset writes
+
     def reset(
         self,
         *,
@@ -60,6 +65,22 @@ class SameStepVecEnv(VectorEnv[Any, Any, Array]):
             EnvironmentFailed: if one raises an exception, its observation does not fit its space,
                 or what holds it died.
         """
+        seeds, selected, options = arguments.resolve_reset(self.num_envs, seed, options)
+        self._leave_step()
+        slots, turn = self._arrays.slots, self._turn
+        if len(selected) < self.num_envs:
+            rows.copy_into(slots[turn].observation, slots[turn ^ 1].observation)
+        entries = self._reset({index: seeds[index] for index in selected}, options)
+        self._turn ^= 1
+        return rows.view(slots[turn].observation), infos.gather(self.num_envs, entries)
+
+    @abstractmethod
+    def _leave_step(self) -> None:
+        """Before a reset: end a step that has begun; raises an error if this is closed."""
+
+    @abstractmethod
+    def _reset(self, seeds: Mapping[int, int | None], options: dict[str, Any] | None) -> Infos:
+        """Start new episodes in the environments in `seeds`; whole infos, if they are kept."""
 
     def step(self, actions: Any) -> Result:
         """One step of every environment: observation, reward, terminated, truncated, infos.
@@ -81,6 +102,17 @@ class SameStepVecEnv(VectorEnv[Any, Any, Array]):
     @abstractmethod
     def step_wait(self) -> Result:
         """The result of the step that `step_async` began."""
+
+    def _result(self, ended: Infos, entries: Infos) -> Result:
+        """The result of a step in its slot, with what `EnvironmentGroup.step` returned."""
+        observation, reward, terminated, truncated, kept = self._arrays.slots[self._turn]
+        self._turn ^= 1
+        found: dict[str, Any] = {}
+        if ended or entries or kept:
+            final = self._arrays.final
+            ends = [(index, rows.read(final, index), info) for index, info in ended]
+            found = infos.of_step(self.num_envs, kept, ends, entries)
+        return rows.view(observation), reward, terminated, truncated, found
 
     @abstractmethod
     def call_at(self, indices: Indices, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:

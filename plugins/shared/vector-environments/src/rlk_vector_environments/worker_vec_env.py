@@ -6,19 +6,19 @@ workers' side. N is the number of environments.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import gymnasium as gym
 import numpy as np
 
 from rlk.errors import EnvironmentFailed
-from rlk.records import Array
-from rlk_vector_environments import arguments, failures, infos, making, rows
+from rlk_vector_environments import arguments, failures, making, rows
 from rlk_vector_environments.arguments import Indices
 from rlk_vector_environments.same_step import Result, SameStepVecEnv
 from rlk_vector_environments.sent_failures import raise_failures
 from rlk_vector_environments.step_arrays import StepArrays
+from rlk_vector_environments.stepping import Infos
 from rlk_vector_environments.worker_side import ENDED, QUIET
 
 
@@ -95,35 +95,25 @@ class WorkerVecEnv(SameStepVecEnv):
         except BaseException:
             workers.shutdown()
             raise
-        self._turn = 0
         self._waiting: list[Any] = []
         self._answers: list[Any] = []
 
     # ---- stepping ------------------------------------------------------------------------------
 
-    def reset(
-        self,
-        *,
-        seed: int | Sequence[int | None] | None = None,
-        options: dict[str, Any] | None = None,
-    ) -> tuple[Any, dict[str, Any]]:
-        seeds, selected, options = arguments.resolve_reset(self.num_envs, seed, options)
+    def _leave_step(self) -> None:
         self._check_open()
         if self._waiting:
             self.step_wait()
-        slots, turn = self._arrays.slots, self._turn
-        if len(selected) < self.num_envs:
-            rows.copy_into(slots[turn].observation, slots[turn ^ 1].observation)
-        chosen = {index: seeds[index] for index in selected}
-        for index, seed in chosen.items():
-            self._workers.seeds[index] = self._workers.seeds[index] if seed is None else seed
+
+    def _reset(self, seeds: Mapping[int, int | None], options: dict[str, Any] | None) -> Infos:
+        for index, seed in seeds.items():
+            if seed is not None:
+                self._workers.seeds[index] = seed
+        turn = self._turn
         answers = self._ask(
-            lambda worker, indices: ("reset", turn, {i: chosen[i] for i in indices}, options),
-            selected,
+            lambda worker, indices: ("reset", turn, {i: seeds[i] for i in indices}, options), seeds
         )
-        self._turn ^= 1
-        entries = [entry for answer in answers for entry in answer]
-        return rows.view(slots[turn].observation), infos.gather(self.num_envs, entries)
+        return [entry for answer in answers for entry in answer]
 
     def step_async(self, actions: Any) -> None:
         """Start the step in all workers; `step_wait` returns its result."""
@@ -143,26 +133,19 @@ class WorkerVecEnv(SameStepVecEnv):
             waiting.pop()
             if answer != QUIET:
                 answers.append(answer)
-        observation, reward, terminated, truncated, kept = self._arrays.slots[self._turn]
-        self._turn ^= 1
-        found: dict[str, Any] = {}
-        if answers or kept:
-            self._answers = []
-            found = self._gather(answers, terminated | truncated, kept)
-        return rows.view(observation), reward, terminated, truncated, found
-
-    def _gather(self, answers: list[Any], over: Array, kept: dict[str, Array]) -> dict[str, Any]:
-        """The step's infos from the workers' answers; raises the exception of an environment."""
+        self._answers = []
         raise_failures(answers)
+        if not answers:
+            return self._result([], [])
         last: dict[int, dict[str, Any]] = {}
-        entries: list[tuple[int, dict[str, Any]]] = []
+        entries: Infos = []
         for answer in answers:
             if answer != ENDED:
                 last.update(answer[0])
                 entries.extend(answer[1])
-        final = self._arrays.final
-        ends = [(i, rows.read(final, i), last.get(i, {})) for i in np.flatnonzero(over).tolist()]
-        return infos.of_step(self.num_envs, kept, ends, entries)
+        slot = self._arrays.slots[self._turn]
+        over = np.flatnonzero(slot.terminated | slot.truncated).tolist()
+        return self._result([(index, last.get(index, {})) for index in over], entries)
 
     # ---- reaching into the environments --------------------------------------------------------
 

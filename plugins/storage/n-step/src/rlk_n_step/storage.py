@@ -72,8 +72,6 @@ def steps_that_count(terminated: Array, length: Array) -> Array:
         terminated: bool [L, B].
         length: int64 [B], steps of the window that count, 1 to L.
     """
-    if len(terminated) == 1:
-        return length
     first = np.where(terminated.any(0), terminated.argmax(0) + 1, len(terminated))
     return np.minimum(first, length)
 

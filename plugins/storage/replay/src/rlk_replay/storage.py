@@ -243,10 +243,6 @@ class Replay:
         """Steps since the first of its episode that is still stored; int64 [B]."""
         return self._ring.steps_from_start(slot)
 
-    def episode_end(self, slot: Array) -> Array:
-        """The slot of the last step of its episode, or of the newest if that still runs."""
-        return self.following(slot, self.steps_to_end(slot))
-
     def is_over(self, slot: Array) -> Array:
         """Whether its episode has ended, bool [B]; one that still runs may get further steps."""
         return self._ring.is_over(slot)

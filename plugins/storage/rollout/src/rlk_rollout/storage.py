@@ -13,10 +13,16 @@ import numpy as np
 from rlk.errors import RlkError
 from rlk.protocols import State
 from rlk.records import Array, Schema, Step, Update
-from rlk_rollout.finals import Finals
 from rlk_rollout.rollout import Rollout
 from rlk_stored_steps.checks import check_layout, ended_envs, final_observation, missing_extra
-from rlk_stored_steps.leaves import Leaf, action_field, observation_leaves, observation_of
+from rlk_stored_steps.leaves import (
+    Leaf,
+    action_field,
+    observation_leaves,
+    observation_of,
+    values_of,
+)
+from rlk_stored_steps.side_table import SideTable
 
 
 class RolloutStorage:
@@ -26,7 +32,7 @@ class RolloutStorage:
     """
 
     def open(self, schema: Schema) -> None:
-        """Allocate all memory except that of final observations, which grows as needed."""
+        """Allocate the memory (`rlk_stored_steps.side_table` is the one exception: it grows)."""
         self._schema = schema
         self._leaves = observation_leaves(schema.observation_space, "rollout")
         lead = (schema.n_steps, schema.n_envs)
@@ -41,7 +47,9 @@ class RolloutStorage:
             name: np.zeros((*lead, *field.shape), field.dtype)
             for name, field in schema.extras.items()
         }
-        self._finals = Finals(self._leaves)
+        #: The rows of `_side_table` with final observations, -1 where no episode ended.
+        self._final = np.full(lead, -1)
+        self._side_table = SideTable(self._leaves)
         self._written = 0
 
     def add(self, step: Step) -> None:
@@ -64,8 +72,10 @@ class RolloutStorage:
             if name not in step.extras:
                 raise missing_extra("rollout", name, step)
             store[time] = step.extras[name]
+        self._final[time] = -1
         for env in ended_envs(step):
-            self._finals.append(time, env, final_observation(step, env))
+            values = values_of(self._leaves, final_observation(step, env))
+            self._final[time, env] = self._side_table.keep(time, values)
         self._written = time + 1
         if self._written == self._schema.n_steps:
             for key, store in self._next_observation.items():
@@ -74,7 +84,7 @@ class RolloutStorage:
     def restart(self) -> None:
         """Forget an unfinished collection: the next step is the first of a new one."""
         self._written = 0
-        self._finals.clear()
+        self._side_table.release(self._schema.n_steps)
 
     def __len__(self) -> int:
         """T * N when the collection is complete, else 0."""
@@ -92,7 +102,8 @@ class RolloutStorage:
                 f"storage 'rollout' holds {self._written} of {self._schema.n_steps} steps: "
                 "the collection is not complete. Collect the rest, or call restart()."
             )
-        time, env, final = self._finals.arrays()
+        time, env = np.nonzero(self._final >= 0)
+        finals = [store[self._final[time, env]] for store in self._side_table.stores]
         return Rollout(
             observation=self._whole(self._observation),
             action=self._action,
@@ -102,7 +113,7 @@ class RolloutStorage:
             next_observation=self._whole(self._next_observation),
             final_time=time,
             final_env=env,
-            final_observation=final,
+            final_observation=observation_of(self._leaves, finals),
             extras=self._extras,
         )
 
@@ -117,7 +128,7 @@ class RolloutStorage:
         rows = self._written
         return {
             "written": rows,
-            "finals": self._finals.state_dict(),
+            "aside": self._side_table.state_dict(),
             "next_observation": list(self._next_observation.values()),
             "arrays": {name: store[:rows] for name, store in self._arrays().items()},
         }
@@ -139,7 +150,7 @@ class RolloutStorage:
         following = zip(self._next_observation.values(), state["next_observation"], strict=True)
         for store, values in following:
             store[...] = values
-        self._finals.load_state_dict(state["finals"])
+        self._side_table.load_state_dict(state["aside"])
 
     def _arrays(self) -> dict[str, Array]:
         """All arrays [T, N, ...] by their names in a checkpoint."""
@@ -149,6 +160,7 @@ class RolloutStorage:
             "reward": self._reward,
             "terminated": self._terminated,
             "truncated": self._truncated,
+            "final": self._final,
             **{f"extras.{name}": store for name, store in self._extras.items()},
         }
 

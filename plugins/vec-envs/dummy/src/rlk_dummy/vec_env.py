@@ -5,16 +5,16 @@ N is the number of environments.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import gymnasium as gym
 
 from rlk.errors import EnvironmentFailed
-from rlk_vector_environments import arguments, failures, infos, making, rows, step_arrays
+from rlk_vector_environments import arguments, failures, making, rows, step_arrays
 from rlk_vector_environments.arguments import Indices
 from rlk_vector_environments.same_step import Result, SameStepVecEnv
-from rlk_vector_environments.stepping import EnvironmentGroup, close_all
+from rlk_vector_environments.stepping import EnvironmentGroup, Infos, close_all
 
 
 class DummyVecEnv(SameStepVecEnv):
@@ -54,27 +54,17 @@ class DummyVecEnv(SameStepVecEnv):
             raise
         keys = None if info_keys is None else tuple(info_keys)
         self._group = EnvironmentGroup(self.envs, self._arrays, info_keys=keys)
-        self._turn = 0
         self._pending = False
 
     # ---- stepping ------------------------------------------------------------------------------
 
-    def reset(
-        self,
-        *,
-        seed: int | Sequence[int | None] | None = None,
-        options: dict[str, Any] | None = None,
-    ) -> tuple[Any, dict[str, Any]]:
+    def _leave_step(self) -> None:
         if self.closed:
             raise failures.closed()
-        seeds, selected, options = arguments.resolve_reset(self.num_envs, seed, options)
         self._pending = False
-        slots, turn = self._arrays.slots, self._turn
-        if len(selected) < self.num_envs:
-            rows.copy_into(slots[turn].observation, slots[turn ^ 1].observation)
-        entries = self._group.reset(turn, {index: seeds[index] for index in selected}, options)
-        self._turn ^= 1
-        return rows.view(slots[turn].observation), infos.gather(self.num_envs, entries)
+
+    def _reset(self, seeds: Mapping[int, int | None], options: dict[str, Any] | None) -> Infos:
+        return self._group.reset(self._turn, seeds, options)
 
     def step_async(self, actions: Any) -> None:
         """Store the actions; `step_wait` makes the step."""
@@ -86,15 +76,7 @@ class DummyVecEnv(SameStepVecEnv):
         if not self._pending:
             raise gym.error.NoAsyncCallError("step_wait needs a step_async before it", "step")
         self._pending = False
-        ended, entries = self._group.step(self._turn)
-        observation, reward, terminated, truncated, kept = self._arrays.slots[self._turn]
-        self._turn ^= 1
-        found: dict[str, Any] = {}
-        if ended or entries or kept:
-            final = self._arrays.final
-            ends = [(index, rows.read(final, index), info) for index, info in ended]
-            found = infos.of_step(self.num_envs, kept, ends, entries)
-        return rows.view(observation), reward, terminated, truncated, found
+        return self._result(*self._group.step(self._turn))
 
     def _check_ready(self) -> None:
         """Raises an error for a call that is made between the halves of a step, or too late."""

@@ -151,13 +151,9 @@ class EpisodeFile:
 
     def keep(self, rows: int) -> None:
         """Drop everything after the first `rows` rows of the run, which continues from there."""
-        self.close()
+        self.flush()
         if self._append and self.path.exists():
             self._keep(rows)
-
-    def close(self) -> None:
-        """Flush all rows; more may follow."""
-        self.flush()
 
     # ---- in a run --------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from gymnasium.vector.utils import batch_space
 
 from rlk.errors import PlanError
 from rlk.records import Array
-from rlk.spaces import action_size, describe
+from rlk.spaces import describe
 from rlk_wrappers.config_observations import HistoryConfig
 from rlk_wrappers.frames import Frames, layout_of
 from rlk_wrappers.layer import Result, State, VectorLayer, final_observations, with_observations
@@ -101,12 +101,8 @@ def action_box(space: Any) -> spaces.Box:
     """
     if isinstance(space, spaces.Box):
         return spaces.Box(space.low.reshape(-1), space.high.reshape(-1), dtype=np.float32)
-    if isinstance(space, spaces.Discrete):
-        return spaces.Box(0.0, 1.0, (int(space.n),), np.float32)
-    if isinstance(space, spaces.MultiDiscrete):
-        return spaces.Box(0.0, 1.0, (int(space.nvec.sum()),), np.float32)
-    if isinstance(space, spaces.MultiBinary):
-        return spaces.Box(0.0, 1.0, (action_size(space),), np.float32)
+    if isinstance(space, (spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)):
+        return spaces.Box(0.0, 1.0, (spaces.flatdim(space),), np.float32)
     raise PlanError(
         f"{TITLE} keeps actions that are numbers, but they are {describe(space)}. Leave it out."
     )

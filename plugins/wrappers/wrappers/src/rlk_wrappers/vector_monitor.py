@@ -150,7 +150,7 @@ class VectorMonitor(VectorLayer):
 
     def close(self, **kwargs: Any) -> None:
         if self._file is not None:
-            self._file.close()
+            self._file.flush()
         super().close(**kwargs)
 
     # ---- state -----------------------------------------------------------------------------------

@@ -147,7 +147,7 @@ class Recorder:
         """Close the environment and the file."""
         super().close()  # type: ignore[misc]
         if self._file is not None:
-            self._file.close()
+            self._file.flush()
 
     def get_total_steps(self) -> int:
         """The number of steps in all episodes, including the current one."""

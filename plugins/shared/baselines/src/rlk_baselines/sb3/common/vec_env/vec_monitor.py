@@ -92,7 +92,7 @@ class VecMonitor(VecEnvWrapper):
         """Close the environments and the file."""
         super().close()
         if self._file is not None:
-            self._file.close()
+            self._file.flush()
 
     def _begin_episodes(self) -> None:
         self.episode_returns = np.zeros(self.num_envs)
