@@ -125,6 +125,14 @@ def test_a_callback_is_missed_if_the_model_needs_it(make):
     assert said == "plugin 'climbs', whose state is in the model, is not in this run"
 
 
+@pytest.mark.parametrize("kind", ["callbacks", "loggers"])
+def test_what_only_watches_is_not_missed_though_the_checkpoint_has_its_state(make, kind):
+    watches = Component(name="watches", kind=kind, factory=Counts)
+    state = checkpoint.run_state(make(watches).learn(16).run)
+    assert state["plugins"] == {"watches": {"count": 3}}
+    assert about_plugins(checkpoint.restore(make().run, state)) == []
+
+
 def test_a_callback_of_one_call_may_save_its_state_with_a_model(make):
     kept, agent = [], make()
     agent.learn(8, callback=[Climbs(), lambda run: kept.append(checkpoint.model_state(run))])

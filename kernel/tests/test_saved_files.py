@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import pickle
+import re
 from pathlib import Path
 
 import attrs
@@ -203,6 +204,14 @@ def test_where_there_is_nothing_it_is_said(tmp_path, rlk_stand_in_kernel, name, 
     (tmp_path / "empty").mkdir()
     with pytest.raises(BadFile, match=message):
         saved_files.find(tmp_path / name, rlk_stand_in_kernel)
+
+
+def test_of_a_folder_of_run_folders_the_newest_is_named(make, tmp_path, rlk_stand_in_kernel):
+    for name, seconds in (("a", 100), ("b", 300), ("c", 200)):
+        make().save(tmp_path / name / "model")
+        os.utime(tmp_path / name, (seconds, seconds))
+    with pytest.raises(BadFile, match=rf"name one of them: {re.escape(str(tmp_path / 'b'))}$"):
+        saved_files.find(tmp_path, rlk_stand_in_kernel)
 
 
 # ---- serializers that are broken, have settings, or are gone -------------------------------------

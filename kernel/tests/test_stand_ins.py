@@ -114,6 +114,12 @@ def test_noises_and_decorators_are_left_out_unless_they_are_asked_for(
     assert to_act(planning_kernel, plan, plugins=("no:shakes",)).noises == ()
 
 
+def test_a_noise_that_is_asked_for_again_has_its_saved_settings(planning_kernel):
+    plan = as_json(resolve(planning_kernel, make_spec("algo", {"plugins": ["shakes:size=3"]})))
+    (noise,) = to_act(planning_kernel, plan, plugins=("shakes",)).noises
+    assert noise.config.size == 3
+
+
 @pytest.mark.parametrize("keywords", [{"to_act": True}, {"plugins": ("no:shakes",)}])
 def test_a_setting_that_names_a_noise_does_not_ask_for_it_again(planning_kernel, keywords):
     plan = as_json(resolve(planning_kernel, make_spec("algo", {"shaken": "shakes:size=3"})))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gymnasium as gym
+import numpy as np
 import pytest
 import torch
 
@@ -27,6 +29,24 @@ def test_a_large_network_trains_on_the_threads_of_the_program(make, monkeypatch)
     monkeypatch.setattr(device, "ONE_THREAD_MAX_PARAMETERS", 0)
     torch.set_num_threads(3)
     assert trained_on(make(n_threads=None)) == {3}
+
+
+class Films(gym.Env):
+    """Observes black images."""
+
+    observation_space = gym.spaces.Box(0, 255, (4, 5, 3), np.uint8)
+    action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        return np.zeros((4, 5, 3), np.uint8), {}
+
+    def step(self, action):
+        return np.zeros((4, 5, 3), np.uint8), 0.0, False, False, {}
+
+
+def test_a_small_network_that_sees_images_trains_on_the_threads_of_the_program(make):
+    torch.set_num_threads(3)
+    assert trained_on(make(env=Films, n_threads=None)) == {3}
 
 
 def test_outside_of_training_threads_are_those_of_the_program(make):

@@ -319,6 +319,7 @@ def test_a_folder_in_which_a_run_was_killed_before_it_began_counts_as_empty(tmp_
         assert sorted(os.listdir(tmp_path)) == [OWNER, "checkpoints"]
         assert not os.listdir(tmp_path / "checkpoints")
     (tmp_path / OWNER).touch()
+    (tmp_path / unfinished("checkpoints/.16.zip", 1)).touch()
     for name in ("notes", "checkpoints/8.zip"):
         (tmp_path / name).touch()
         with pytest.raises(PlanError, match="exists and is not empty"):

@@ -81,3 +81,32 @@ def test_a_table_has_three_digits_and_at_most_23_characters_of_a_text(tmp_path: 
     lines = (tmp_path / "log.txt").read_text().splitlines()
     rows = [line for line in lines if line.startswith("|")]
     assert rows == [f"| {'k' * 23} | {'1.23':<23} |", f"| {'l' * 20}... | {'v' * 20}... |"]
+
+
+def test_a_mean_is_of_its_own_row_and_none_clears_it(tmp_path: Path) -> None:
+    logger.configure(str(tmp_path), ["json"])
+    for row in ([1.0, 2.0, 6.0], [5.0], [7.0, None]):
+        for value in row:
+            logger.logkv_mean("a", value)
+        logger.dumpkvs()
+    rows = (tmp_path / "progress.json").read_text().splitlines()
+    assert [json.loads(row)["a"] for row in rows] == [3.0, 5.0, None]
+
+
+def test_disabled_is_a_level_that_writes_neither_text_nor_rows(tmp_path: Path) -> None:
+    logger.configure(str(tmp_path), ["log", "csv"])
+    before = (tmp_path / "log.txt").read_text()
+    logger.set_level(logger.DISABLED)
+    logger.error("text")
+    logger.logkv("a", 1)
+    logger.dumpkvs()
+    assert (tmp_path / "log.txt").read_text() == before
+    assert (tmp_path / "progress.csv").read_text() == ""
+
+
+def test_a_reset_closes_the_files(tmp_path: Path) -> None:
+    logger.configure(str(tmp_path), ["log"])
+    (table,) = logger.Logger.CURRENT.output_formats
+    assert not table.file.closed
+    logger.reset()
+    assert table.file.closed

@@ -78,14 +78,19 @@ def test_an_info_that_lacks_a_key_of_info_keywords_is_named(counting: Any) -> No
 
 
 def test_a_restored_monitor_goes_on_in_the_middle_of_an_episode(counting: Any) -> None:
-    env, again = (Monitor(counting(), None) for _ in range(2))
-    played(env, 3)
-    played(env, 2)
+    class Levels(counting):  # type: ignore[misc]
+        def reset(self, level: int = 0) -> Any:
+            return super().reset()
+
+    env, again = (Monitor(Levels(), None, reset_keywords=("level",)) for _ in range(2))
+    played(env, 3, level=1)
+    played(env, 2, level=2)
     again.set_state(env.get_state())
     again.env.reset()
     for _ in range(3):
         episode = again.step(0)[3].get("episode")
     assert (episode["r"], episode["l"], again.get_total_steps()) == (5.0, 5, 8)
+    assert episode["level"] == 2
     assert again.get_episode_rewards() == [3.0, 5.0]
 
 

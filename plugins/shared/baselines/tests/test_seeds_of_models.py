@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 import torch
@@ -76,6 +77,29 @@ def test_environments_that_draw_from_numpy_itself_do_so_again(counting) -> None:
     first = returns()
     np.random.seed(7)
     assert returns() == first
+
+
+def test_a_models_seed_is_that_of_the_environments_it_is_given() -> None:
+    class Drawing(gymnasium.Env):
+        observation_space = gymnasium.spaces.Box(0.0, 1.0, (1,), np.float32)
+        action_space = gymnasium.spaces.Discrete(2)
+
+        def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+            super().reset(seed=seed)
+            seeds.append(seed)
+            return self.np_random.random(1, np.float32), {}
+
+        def step(self, action: Any) -> Any:
+            return self.np_random.random(1, np.float32), self.np_random.random(), False, False, {}
+
+    parameters = []
+    for _ in range(2):
+        seeds: list[int | None] = []
+        model = A2C("MlpPolicy", DummyVecEnv([Drawing]), seed=0, n_cpu_tf_sess=1).learn(20)
+        parameters.append(model.get_parameters())
+        assert seeds[0] is not None
+    for key, values in parameters[0].items():
+        assert np.array_equal(values, parameters[1][key]), key
 
 
 @pytest.mark.parametrize("wrap", [lambda env: env, VecNormalize])

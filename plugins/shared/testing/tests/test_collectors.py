@@ -175,7 +175,7 @@ class HearsNobody(StandInCollector):
 
 
 class StoresAnything(StandInCollector):
-    def _refuse_bad(self, numbers):
+    def _refuse_bad(self, field, numbers):
         pass
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import attrs
 import numpy as np
 import pytest
@@ -96,6 +98,32 @@ class ChangesTheWeights(TwoSteps):
         batch.weight.mul_(0.5)
 
 
+class MixesUpActions(TwoSteps):
+    def batch(self, *arguments):
+        batch = super().batch(*arguments)
+        return dataclasses.replace(batch, action=batch.action.flip(0))
+
+
+class KeepsActions(TwoSteps):
+    """Of every slot the first that it has seen, also when another step is stored there."""
+
+    def open(self, base, schema):
+        super().open(base, schema)
+        self.actions = {}
+
+    def batch(self, window, *numbers):
+        batch = super().batch(window, *numbers)
+        for row, slot in enumerate(window.index.tolist()):
+            batch.action[row] = self.actions.setdefault(slot, int(batch.action[row]))
+        return batch
+
+
+class GivesColumns(TwoSteps):
+    def batch(self, *arguments):
+        batch = super().batch(*arguments)
+        return dataclasses.replace(batch, reward=batch.reward[:, None])
+
+
 class NewestMoreOften(TwoSteps):
     """Good: of two ages it takes the smaller one, and returns are of two steps."""
 
@@ -153,6 +181,9 @@ NEWEST_MORE_OFTEN = Component(
         (DiscountsTwice, "test_returns_are_of_steps_that_followed_in_the_episode"),
         (LooksOneStepAhead, "test_returns_are_of_steps_that_followed_in_the_episode"),
         (SumsUpTwoEnvironments, "test_returns_are_of_steps_that_followed_in_the_episode"),
+        (MixesUpActions, "test_observations_and_actions_are_of_transitions_that_are_stored"),
+        (KeepsActions, "test_it_works_while_the_oldest_transitions_are_overwritten"),
+        (GivesColumns, "test_batches_have_the_shapes_and_types_of_the_record"),
         (ChangesTheErrors, "test_feedback_changes_neither_the_batch_nor_the_update"),
         (ChangesTheWeights, "test_feedback_changes_neither_the_batch_nor_the_update"),
     ],

@@ -74,6 +74,11 @@ class TurnsKlRound(Choice):
         return super().kl(other, parameters)
 
 
+class IsApartFromItself(Choice):
+    def kl(self, parameters, other):
+        return super().kl(parameters, other) + 1e-4
+
+
 class ForgetsTheStart(Choice):
     def env_action(self, action):
         return action
@@ -159,6 +164,7 @@ CHOICE = Component(name="choice", factory=Choice, summary="one of n", action_spa
         (TurnsEntropyRound, "test_entropy_is_the_mean_of_minus_log_prob"),
         (CountsEntropyInBits, "test_entropy_is_the_mean_of_minus_log_prob"),
         (TurnsKlRound, "test_the_divergence_is_the_mean_difference_of_log_prob"),
+        (IsApartFromItself, "test_the_divergence_from_itself_is_zero"),
         (ForgetsTheStart, "test_what_the_environment_gets_is_in_its_action_space"),
         (NeverTakesTheLast, "test_every_action_of_the_environment_can_come_up"),
         (TakesTheWorst, "test_the_mode_of_a_countable_distribution_is_its_likeliest_action"),
@@ -210,6 +216,47 @@ def test_a_density_that_does_not_integrate_to_one_fails(rlk_fails):
     rlk_fails(
         testing.DistributionContract, good, attrs.evolve(good, factory=TooTall), check, **spaces
     )
+
+
+class Clipped(Bell):
+    """Good enough for one check: in the environment's units, and clipped to its bounds."""
+
+    def __init__(self, space):
+        super().__init__(space)
+        self.parameter_size = int(np.prod(space.shape))
+
+    def head(self, features):
+        return torch.nn.Linear(features, self.parameter_size)
+
+    def env_action(self, action):
+        shaped = action.reshape(-1, *self.space.shape).astype(self.space.dtype)
+        return np.clip(shaped, self.space.low, self.space.high)
+
+
+class Squashes(Clipped):
+    """The bounds are infinite in its own units."""
+
+    def own_action(self, action):
+        low, high = torch.from_numpy(self.space.low), torch.from_numpy(self.space.high)
+        return torch.atanh(2.0 * (action - low) / (high - low) - 1.0)
+
+
+class ScalesInFloat32(Clipped):
+    """Rounding takes a bound out of the space."""
+
+    def own_action(self, action):
+        return 3.0 * action
+
+    def env_action(self, action):
+        return (action.reshape(-1, *self.space.shape) / np.float32(3.0)).astype(self.space.dtype)
+
+
+@pytest.mark.parametrize("factory", [Squashes, ScalesInFloat32])
+def test_a_distribution_that_loses_the_bounds_of_a_box_fails(rlk_fails, factory):
+    good = Component(name="clipped", factory=Clipped, summary="a bell", action_spaces=("Box",))
+    check = "test_the_bounds_of_a_box_are_in_it_and_have_a_probability"
+    broken = attrs.evolve(good, factory=factory)
+    rlk_fails(testing.DistributionContract, good, broken, check)
 
 
 class Hill(Bell):

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import rlk_testing as testing
+from rlk.abilities import beginning
 from rlk.component import Component
 from rlk.running.seeding import Streams
 
@@ -168,6 +169,36 @@ class DrawsFromTheActors(Dice):
         return super().act(*arguments, **keywords)
 
 
+class LogsNan(Dice):
+    def metrics(self):
+        return {**super().metrics(), "rollout/exploration_rate": float("nan")}
+
+
+class StartsWithItsNumber(Dice):
+    """Every actor of the program begins with another carry."""
+
+    started = 0
+
+    def start(self, n_envs):
+        StartsWithItsNumber.started += 1
+        return np.full(n_envs, StartsWithItsNumber.started)
+
+
+class LeavesTheSpaceAtTheEnd(Dice):
+    def act(self, *arguments, **keywords):
+        found = super().act(*arguments, **keywords)
+        is_over = self.run.clock.remaining() == 0
+        return found._replace(env_action=found.env_action + 9 * is_over)
+
+
+class BeginsWithTheActor(Dice):
+    """Good: hands on what the inner actor does where a collection begins."""
+
+    def wrap(self, actor, policy):
+        self.begin = beginning(actor)
+        return super().wrap(actor, policy)
+
+
 DICE = Component(name="dice", factory=Dice, summary="dice", action_spaces=("Discrete",))
 
 
@@ -195,8 +226,17 @@ DICE = Component(name="dice", factory=Dice, summary="dice", action_spaces=("Disc
         (StartsNoEpisode, "test_it_writes_into_nothing_that_it_is_given"),
         (LogsItsOwnAlone, "test_it_logs_what_the_inner_actor_logs_as_well"),
         (DrawsFromTheActors, "test_the_streams_of_others_are_left_to_them"),
+        (LogsNan, "test_it_logs_numbers"),
+        (StartsWithItsNumber, "test_its_first_carry_is_the_same_at_every_call_for_one_stream"),
+        (LeavesTheSpaceAtTheEnd, "test_it_works_at_every_point_of_a_run"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
 def test_a_broken_noise_fails(rlk_fails, factory, check):
     rlk_fails(testing.NoiseContract, DICE, attrs.evolve(DICE, factory=factory), check)
+
+
+def test_a_noise_that_hides_the_beginning_of_a_collection_from_its_actor_fails(rlk_fails):
+    good = attrs.evolve(DICE, factory=BeginsWithTheActor)
+    check = "test_the_inner_actor_is_asked_where_a_collection_begins"
+    rlk_fails(testing.NoiseContract, good, DICE, check)

@@ -8,6 +8,7 @@ import attrs
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.vector import AutoresetMode
 
 import rlk_testing as testing
 from rlk.component import Component
@@ -25,6 +26,15 @@ class Counts(gym.vector.VectorWrapper):
 
     def set_state(self, states):
         self.env.set_state(states)
+
+    def call(self, name, *arguments, **keywords):
+        return self.env.call(name, *arguments, **keywords)
+
+    def get_attr(self, name):
+        return self.env.get_attr(name)
+
+    def set_attr(self, name, values):
+        self.env.set_attr(name, values)
 
     def step(self, actions):
         self.count += 1
@@ -74,6 +84,75 @@ class ScalesAllButFinals(Counts):
 class LosesState(Counts):
     def set_state(self, states):
         pass
+
+
+class TruncatesOnceRestored(Counts):
+    restored = False
+
+    def set_state(self, states):
+        super().set_state(states)
+        self.restored = True
+
+    def step(self, actions):
+        observation, reward, terminated, truncated, infos = super().step(actions)
+        if self.restored:
+            terminated, truncated = np.zeros_like(terminated), terminated | truncated
+        return observation, reward, terminated, truncated, infos
+
+
+class LosesFinalsOnceRestored(TruncatesOnceRestored):
+    def step(self, actions):
+        result = Counts.step(self, actions)
+        return (*result[:4], {}) if self.restored else result
+
+
+class ReusesObservations(Counts):
+    def step(self, actions):
+        observation, *rest = super().step(actions)
+        self.kept = getattr(self, "kept", np.zeros_like(observation))
+        self.kept[:] = observation
+        return (self.kept, *rest)
+
+
+class ReusesRewards(Counts):
+    def step(self, actions):
+        observation, reward, *rest = super().step(actions)
+        self.kept = getattr(self, "kept", np.zeros_like(reward))
+        self.kept[:] = 2.0 * reward
+        return (observation, self.kept, *rest)
+
+
+class ReusesFlags(Counts):
+    def step(self, actions):
+        observation, reward, terminated, *rest = super().step(actions)
+        self.kept = getattr(self, "kept", np.zeros_like(terminated))
+        self.kept[:] = terminated
+        return (observation, reward, self.kept, *rest)
+
+
+class RestartsInTheNextStep(Counts):
+    def __init__(self, env, **keywords):
+        super().__init__(env, **keywords)
+        self.metadata = {**env.metadata, "autoreset_mode": AutoresetMode.NEXT_STEP}
+
+
+class CallsTheFirst(Counts):
+    def call(self, name, *arguments, **keywords):
+        return super().call(name, *arguments, **keywords)[:1]
+
+
+class SetsAttributesOfItsOwn(Counts):
+    def set_attr(self, name, values):
+        setattr(self, name, values)
+
+
+class ClosesOnce(Counts):
+    is_closed = False
+
+    def close(self, **keywords):
+        assert not self.is_closed
+        self.is_closed = True
+        super().close(**keywords)
 
 
 class MakesUpState(Counts):
@@ -186,6 +265,7 @@ class LearnsInEvaluations(Centres):
         super().__init__(env, training=True)
 
 
+STAY = "test_arrays_of_a_vector_stay_valid_during_the_next_step"
 FINAL = "test_a_final_observation_is_changed_as_if_the_episode_went_on"
 VECTOR = Component(name="counts", factory=Counts, summary="counts steps", scope="vector")
 
@@ -196,6 +276,15 @@ VECTOR = Component(name="counts", factory=Counts, summary="counts steps", scope=
         (WritesForEvaluations, "test_a_vector_of_an_evaluation_writes_nothing_and_works"),
         (ScalesAllButFinals, "test_a_vector_gives_what_a_loop_takes"),
         (LosesState, "test_the_state_of_a_vector_is_had_through_it"),
+        (TruncatesOnceRestored, "test_the_state_of_a_vector_is_had_through_it"),
+        (LosesFinalsOnceRestored, "test_the_state_of_a_vector_is_had_through_it"),
+        (ReusesObservations, STAY),
+        (ReusesRewards, STAY),
+        (ReusesFlags, STAY),
+        (RestartsInTheNextStep, "test_a_vector_stays_a_vector_with_same_step_restarts"),
+        (CallsTheFirst, "test_environments_of_a_vector_are_reached_through_it"),
+        (SetsAttributesOfItsOwn, "test_environments_of_a_vector_are_reached_through_it"),
+        (ClosesOnce, "test_a_vector_can_be_closed_twice"),
         (MakesUpState, "test_a_state_that_a_vector_cannot_give_is_not_made_up"),
         (DropsSeeds, "test_a_reset_of_a_vector_passes_on_its_seeds_and_options"),
         (DropsTheMask, "test_a_reset_of_a_vector_passes_on_its_seeds_and_options"),

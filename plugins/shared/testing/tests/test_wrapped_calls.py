@@ -87,6 +87,17 @@ class HalvesRewards(Limits):
         return observation, 0.5 * reward, *rest
 
 
+class HidesMethods(Limits):
+    def get_wrapper_attr(self, name):
+        return getattr(self, name, None) or (lambda: None)
+
+
+class IsTheInnermost(Limits):
+    @property
+    def unwrapped(self):
+        return self
+
+
 LIMITS = Component(name="limits", factory=Limits, summary="halves and limits", keeps_returns=True)
 
 
@@ -102,6 +113,8 @@ LIMITS = Component(name="limits", factory=Limits, summary="halves and limits", k
         (GivesTheInfoBefore, "test_it_hands_on_what_the_environment_says_in_its_infos"),
         (DropsOptions, "test_options_of_a_reset_reach_the_environment"),
         (HalvesRewards, "test_it_keeps_returns_or_reports_them"),
+        (HidesMethods, "test_methods_of_the_environment_are_reached_through_it"),
+        (IsTheInnermost, "test_one_environment_stays_an_environment"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )

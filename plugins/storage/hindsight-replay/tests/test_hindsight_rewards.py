@@ -11,7 +11,7 @@ from rlk.errors import EnvironmentFailed, PlanError, RlkError
 from rlk.records import Schema
 from rlk_hindsight_replay.checks import check_goals
 from rlk_hindsight_replay.config import HindsightReplayConfig
-from rlk_hindsight_replay.rewards import Judge, JudgeByKeys, judges
+from rlk_hindsight_replay.rewards import Judge, judges
 from rlk_hindsight_replay.storage import HindsightReplay
 from rlk_testing.trajectory import schema_for
 
@@ -158,32 +158,6 @@ def test_a_method_that_squeezes_is_called_with_batches_of_one_too():
     assert judge.vectorised
     assert judge(np.ones((1, 3)), np.ones((1, 3)), {}).tolist() == [0.0]
     assert judge(np.ones((1, 3)), np.zeros((1, 3)), {}).tolist() == [-1.0]
-
-
-def branches(achieved, desired, info):
-    """Takes batches without the key, and one row at a time with it."""
-    found = batches_too(achieved, desired, info)
-    return found - 10.0 * info["force"] if info.get("collision") else found
-
-
-def test_a_key_that_an_info_did_not_have_is_not_in_it_again():
-    achieved, desired = pairs(30)
-    collision, force = np.full(30, np.nan, np.float32), np.full(30, np.nan, np.float32)
-    collision[::3], force[::6], force[3::6] = 1.0, 1.0, 2.0
-    expected = batches_too(achieved, desired, {}) - 10.0 * np.nan_to_num(force)
-    judge = JudgeByKeys(branches, "compute_reward")
-    for _ in range(2):
-        found = judge(achieved, desired, {"collision": collision, "force": force})
-        np.testing.assert_array_equal(found, expected)
-    found = judge(achieved[1:3], desired[1:3], {"collision": collision[1:3], "force": force[1:3]})
-    np.testing.assert_array_equal(found, expected[1:3])
-
-
-def test_a_key_that_an_info_did_not_have_and_a_reward_needs_is_named():
-    judge = JudgeByKeys(lambda a, d, info: info["speed"], "compute_reward")
-    info = {"speed": np.array([1.0, np.nan])}
-    with pytest.raises(RlkError, match=r"compute_reward fails .*KeyError: 'speed'.*every step"):
-        judge(*pairs(2), info)
 
 
 def test_a_method_that_changes_its_mind_is_refused():

@@ -46,7 +46,7 @@ class StandInCollector:
         if self.observation is None:
             first, _ = run.env.reset(seed=run.streams.reset_seeds(run.n_envs))
             self.observation = map_observation(np.copy, first)
-            self._refuse_bad(self.observation)
+            self._refuse_bad("observation", self.observation)
             for tell in self.told_of_resets:
                 tell()
         self.carry = beginning(run.actor)(self.carry)
@@ -65,8 +65,9 @@ class StandInCollector:
         following = map_observation(np.copy, reached)  # a vector may return the same arrays again
         ended = terminated | truncated
         final = {env: infos["final_obs"][env] for env in np.flatnonzero(ended).tolist()}
-        for numbers in (reward, following, *final.values()):
-            self._refuse_bad(numbers)
+        self._refuse_bad("reward", reward)
+        for seen in (following, *final.values()):
+            self._refuse_bad("observation", seen)
         self.figures += np.stack([reward, np.ones(run.n_envs)], axis=1)
         last = infos.get("final_info", {})
         for env in np.flatnonzero(counted(ended, infos)).tolist():
@@ -91,10 +92,12 @@ class StandInCollector:
             raise RlkError("a listener of rlk_step has stepped the environments of training")
         return True
 
-    def _refuse_bad(self, numbers: Any) -> None:
+    def _refuse_bad(self, field: str, numbers: Any) -> None:
         for part in numbers.values() if isinstance(numbers, dict) else [numbers]:
             if not np.isfinite(part).all():
-                raise NotFinite(f"an environment gave {part} at timestep {self.run.timesteps}")
+                raise NotFinite(
+                    f"an environment gave the {field} {part} at timestep {self.run.timesteps}"
+                )
 
     def state_dict(self) -> State:
         observation = self.observation

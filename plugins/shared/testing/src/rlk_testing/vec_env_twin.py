@@ -108,6 +108,32 @@ def check_step(found: Any, expected: Stepped, when: str, *, has_infos: bool) -> 
         check_infos(infos, expected.infos, f"infos {when}")
 
 
+def arrays_of(result: Any) -> dict[str, Any]:
+    """Observation, reward, terminated and truncated of a step, by name."""
+    names = ("observation", "reward", "terminated", "truncated")
+    return dict(zip(names, result[:4], strict=True))
+
+
+def check_same_step(found: Any, expected: Any, when: str) -> None:
+    """Raises AssertionError unless two vector environments have returned the same from a step.
+
+    Args:
+        found, expected: observation, reward, terminated, truncated, infos, of which only the final
+            observations are compared.
+        when: for error messages.
+    """
+    for name, part in arrays_of(expected).items():
+        check(arrays_of(found)[name], part, f"{name} {when}")
+    nobody = np.zeros(len(expected[1]), bool)
+    is_final, wanted = (one[4].get("_final_obs", nobody) for one in (found, expected))
+    assert np.array_equal(is_final, wanted), (
+        f"final observations {when}: of {np.flatnonzero(is_final)}, must be of "
+        f"{np.flatnonzero(wanted)}"
+    )
+    for i in np.flatnonzero(wanted):
+        check(found[4]["final_obs"][i], expected[4]["final_obs"][i], f"final_obs[{i}] {when}")
+
+
 def check_infos(found: Info, expected: Sequence[Info], what: str) -> None:
     """Raises AssertionError unless batched infos hold what each environment said."""
     own = ("final_obs", "final_info", "kept")
