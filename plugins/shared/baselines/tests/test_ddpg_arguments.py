@@ -20,6 +20,7 @@ from rlk_baselines.common.noise import (
 )
 from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize
 from rlk_baselines.ddpg.evaluations import Evaluations
+from rlk_baselines.environments.as_vec_env import as_vec_env
 from rlk_baselines.her import HERGoalEnvWrapper
 
 SHORT = {"nb_rollout_steps": 50, "nb_train_steps": 2, "batch_size": 16, "n_cpu_tf_sess": 1}
@@ -146,13 +147,13 @@ def test_episodes_continue_from_one_evaluation_to_the_next(counting: Any, rank: 
             self.reward = float(self.begun)
             return super().reset()
 
-    evaluations = Evaluations(model, Growing(), 4, render=False)
+    evaluations = Evaluations(model, as_vec_env(Growing()), 4, render=False)
     for _ in range(2):  # four and eight steps: one end, of returns of 3, and another, of 6
         evaluations.rlk_update_end(run)
     names = ("eval/return", "eval/return_history", "eval/episodes")
     expected = [*zip(names, (3.0, 3.0, 1), strict=True), *zip(names, (6.0, 4.5, 1), strict=True)]
     assert told == (expected if rank == 0 else [])
-    few = Evaluations(model, Growing(), 2, render=False)
+    few = Evaluations(model, as_vec_env(Growing()), 2, render=False)
     told.clear()
     few.rlk_update_end(run)
     assert told == [], "no episode ended"
@@ -177,6 +178,33 @@ def test_a_model_of_her_is_evaluated_too() -> None:
     keywords = {**SHORT, "eval_env": HERGoalEnvWrapper(other), "nb_eval_steps": 8}
     HER("MlpPolicy", env, DDPG, seed=0, **keywords).learn(50)
     assert len(steps) == 8
+
+
+def test_an_environment_for_evaluations_must_have_the_spaces_of_the_model(tmp_path: Any) -> None:
+    other = "MountainCarContinuous-v0"
+    with pytest.raises(
+        ValueError, match=r"observation_space of environment 'eval_env' is .*\(2,\)"
+    ):
+        made(eval_env=other)
+    made().save(tmp_path / "model")
+    with pytest.raises(ValueError, match="observation_space of environment 'eval_env'"):
+        DDPG.load(tmp_path / "model", eval_env=other)
+    DDPG.load(tmp_path / "model", eval_env="Pendulum-v1")
+    goals = [BitFlippingEnv(n, continuous=True) for n in (3, 4)]
+    for env in (goals[1], HERGoalEnvWrapper(goals[1])):
+        with pytest.raises(ValueError, match="observation_space of environment 'eval_env'"):
+            HER("MlpPolicy", goals[0], DDPG, eval_env=env)
+    HER("MlpPolicy", goals[0], DDPG, eval_env=goals[0])
+
+
+def test_so_many_steps_of_evaluation_are_a_whole_number() -> None:
+    with pytest.raises(ValueError, match=r"nb_eval_steps must be a whole number, got 2\.5"):
+        made(nb_eval_steps=2.5)
+    model = made(eval_env="Pendulum-v1")
+    model.nb_eval_steps = -1
+    with pytest.raises(ValueError, match="nb_eval_steps must be a whole number of at least 0"):
+        model.learn(50)
+    assert model.nb_eval_steps == 100
 
 
 def test_noise_on_parameters_is_measured_on_what_the_policy_takes(monkeypatch: Any) -> None:

@@ -137,6 +137,12 @@ class HER(OffPolicyRLModel):
         """As in `Constructed`: those of `model_class`, and three of its own."""
         return {**documented(self.model_class), **documented(HER)}
 
+    def awaited_spaces(self, like: VecEnv) -> tuple[Any, Any]:
+        """As in `OffPolicyRLModel`; observations may be flat, as from a `HERGoalEnvWrapper`."""
+        observation, action = super().awaited_spaces(like)
+        is_flat = not hasattr(like.observation_space, "spaces")
+        return (FlatGoals(observation).space if is_flat else observation), action
+
     def own_plugins(self) -> list[Any]:
         found: list[Any] = self.model_class.own_plugins(self)
         return found
