@@ -228,6 +228,28 @@ def test_noise_on_parameters_is_measured_on_what_the_policy_takes(monkeypatch: A
     assert measured and max(measured) < 10
 
 
+@pytest.mark.parametrize("by_hindsight", [False, True])
+def test_the_object_shows_how_strong_the_noise_on_parameters_is(
+    by_hindsight: bool, tmp_path: Any
+) -> None:
+    noise, seen = AdaptiveParamNoiseSpec(0.3, desired_action_stddev=0.01), []
+    keywords = {**SHORT, "param_noise": noise, "param_noise_adaption_interval": 1, "seed": 0}
+    env: Any = BitFlippingEnv(3, continuous=True, max_steps=3) if by_hindsight else "Pendulum-v1"
+    kind: Any = HER if by_hindsight else DDPG
+    model = kind("MlpPolicy", env, *([DDPG] if by_hindsight else []), **keywords)
+    assert noise.get_stats() == {"param_noise_stddev": 0.3}
+
+    def callback(local: Any, _: Any) -> None:
+        (of_run,) = local["self"].agent.run.noises.values()
+        assert local["self"].param_noise.current_stddev == of_run.actor.latest["stddev"]
+        seen.append(noise.current_stddev)
+
+    model.learn(150, callback)
+    assert seen[:50] == [0.3] * 50 and len({*seen}) == 3
+    model.save(tmp_path / "model")
+    assert kind.load(tmp_path / "model", env=env).param_noise.current_stddev == seen[-1]
+
+
 @pytest.mark.parametrize(
     "noise",
     [

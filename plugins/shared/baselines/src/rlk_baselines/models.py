@@ -12,7 +12,7 @@ from rlk.running.observation_check import observation_check
 from rlk_baselines.common.base_class import BaseRLModel
 from rlk_baselines.common.vec_env import VecEnv
 from rlk_baselines.environments.spaces import spaces_in_a_file
-from rlk_baselines.noise_objects import with_objects
+from rlk_baselines.noise_objects import show_strength, with_objects
 from rlk_baselines.normalized_replay import NormalizedReplay, originals_of
 from rlk_baselines.policies.stepping import (
     ActorCriticStep,
@@ -84,6 +84,7 @@ class OffPolicyRLModel(BaseRLModel):
 
     def _use(self, agent: Agent) -> None:
         super()._use(agent)
+        show_strength(self._given.get("param_noise"), agent.run)
         self._check_observation = observation_check(agent.run)
 
     def _policy_settings(self) -> dict[str, Any]:
