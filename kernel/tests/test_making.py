@@ -54,6 +54,29 @@ def test_settings_may_be_others_when_a_model_is_loaded(make, tmp_path, rlk_stand
         assert loaded.plan.algorithm.config.batch_size == 4
 
 
+def test_an_extension_that_is_passed_again_has_its_saved_settings(
+    make, tmp_path, rlk_stand_in_kernel
+):
+    @attrs.frozen(kw_only=True)
+    class Config:
+        speed: int = 1
+        height: int = 1
+
+    class Hastens:
+        def __init__(self, config):
+            self.config = config
+
+        @rlk.hookimpl
+        def rlk_training_start(self):
+            pass
+
+    hastens = rlk.Component(name="hastens", kind="extensions", factory=Hastens, config=Config)
+    path = make(plugins=[hastens], **{"hastens.speed": 3, "hastens.height": 3}).save(tmp_path / "m")
+    again = {"env": MATCH, "plugins": (hastens,), "hastens.height": 5}
+    with rlk.load(path, kernel=rlk_stand_in_kernel, **again) as loaded:
+        assert loaded.run.hooks.get("hastens").config == Config(speed=3, height=5)
+
+
 @pytest.mark.parametrize("learn", ["learn", "learn_until"])
 def test_the_warning_about_a_lost_schedule_is_at_the_line_of_the_program(
     make, tmp_path, rlk_stand_in_kernel, learn

@@ -44,6 +44,32 @@ def restore_algorithm(
     raise _not_passed(saved)
 
 
+def restorable(
+    components: Iterable[SavedComponent],
+    plugins: Iterable[Any],
+    registries: Registries,
+    *,
+    observers: bool,
+) -> list[SavedComponent]:
+    """The components of a saved plan that are part of the next run.
+
+    Args:
+        components: all of the plan.
+        plugins: those passed now. An extension among them is part of the next run, whether it only
+            watches or not, and so has the settings that it had.
+        registries: where plugins are found by their names.
+        observers: whether others that only watch are part of it.
+    """
+    passed = {_name(plugin, registries) for plugin in plugins}
+    return [
+        one
+        for one in components
+        if observers
+        or not one.only_watches
+        or (one.slot == "extension" and any(_is_called(one, name) for name in passed))
+    ]
+
+
 def in_saved_order(
     components: Iterable[SavedComponent], plugins: Iterable[Any], registries: Registries
 ) -> list[Any]:

@@ -30,6 +30,7 @@ from rlk.restoring.passed_again import (
     in_saved_order,
     passed_with_settings,
     refuse_not_passed_again,
+    restorable,
     restore_algorithm,
 )
 from rlk.restoring.restored_environment import restore_environment
@@ -140,8 +141,8 @@ def spec_of(
     saved = structured(SavedPlan, plan, "the saved plan")
 
     # The components: those that no file may supply must be passed; one error names all missing.
-    wanted = [one for one in saved.components if observers or not one.only_watches]
     algo, plugins = restore_algorithm(saved.algorithm, plugins, registries)
+    wanted = restorable(saved.components, plugins, registries, observers=observers)
     used, plugins, notes = without_left_out(wanted, plugins, registries)
     absent = _spaces_alone(env)
     if to_act:

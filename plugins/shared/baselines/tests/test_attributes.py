@@ -317,10 +317,10 @@ def test_what_gail_has_learnt_of_rewards_stays() -> None:
         verbose=0,
     )
     model = GAIL("MlpPolicy", "CartPole-v1", expert, timesteps_per_batch=32, g_step=1).learn(64)
-    before = copy.deepcopy(model._reward.adversary.state_dict())
+    before = copy.deepcopy(model._adversary.state_dict())
     model.gamma = 0.9
     assert model.agent.plan.algorithm.config.gamma == 0.9
-    after = model._reward.adversary.state_dict()
+    after = model._adversary.state_dict()
     assert before["adam"] and same(before, after)
 
 

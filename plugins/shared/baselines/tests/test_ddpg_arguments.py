@@ -20,6 +20,7 @@ from rlk_baselines.common.noise import (
 )
 from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize
 from rlk_baselines.ddpg.evaluations import Evaluations
+from rlk_baselines.environments.as_vec_env import as_vec_env
 from rlk_baselines.her import HERGoalEnvWrapper
 
 SHORT = {"nb_rollout_steps": 50, "nb_train_steps": 2, "batch_size": 16, "n_cpu_tf_sess": 1}
@@ -146,13 +147,13 @@ def test_episodes_continue_from_one_evaluation_to_the_next(counting: Any, rank: 
             self.reward = float(self.begun)
             return super().reset()
 
-    evaluations = Evaluations(model, Growing(), 4, render=False)
+    evaluations = Evaluations(model, as_vec_env(Growing()), 4, render=False)
     for _ in range(2):  # four and eight steps: one end, of returns of 3, and another, of 6
         evaluations.rlk_update_end(run)
     names = ("eval/return", "eval/return_history", "eval/episodes")
     expected = [*zip(names, (3.0, 3.0, 1), strict=True), *zip(names, (6.0, 4.5, 1), strict=True)]
     assert told == (expected if rank == 0 else [])
-    few = Evaluations(model, Growing(), 2, render=False)
+    few = Evaluations(model, as_vec_env(Growing()), 2, render=False)
     told.clear()
     few.rlk_update_end(run)
     assert told == [], "no episode ended"
@@ -179,6 +180,33 @@ def test_a_model_of_her_is_evaluated_too() -> None:
     assert len(steps) == 8
 
 
+def test_an_environment_for_evaluations_must_have_the_spaces_of_the_model(tmp_path: Any) -> None:
+    other = "MountainCarContinuous-v0"
+    with pytest.raises(
+        ValueError, match=r"observation_space of environment 'eval_env' is .*\(2,\)"
+    ):
+        made(eval_env=other)
+    made().save(tmp_path / "model")
+    with pytest.raises(ValueError, match="observation_space of environment 'eval_env'"):
+        DDPG.load(tmp_path / "model", eval_env=other)
+    DDPG.load(tmp_path / "model", eval_env="Pendulum-v1")
+    goals = [BitFlippingEnv(n, continuous=True) for n in (3, 4)]
+    for env in (goals[1], HERGoalEnvWrapper(goals[1])):
+        with pytest.raises(ValueError, match="observation_space of environment 'eval_env'"):
+            HER("MlpPolicy", goals[0], DDPG, eval_env=env)
+    HER("MlpPolicy", goals[0], DDPG, eval_env=goals[0])
+
+
+def test_so_many_steps_of_evaluation_are_a_whole_number() -> None:
+    with pytest.raises(ValueError, match=r"nb_eval_steps must be a whole number, got 2\.5"):
+        made(nb_eval_steps=2.5)
+    model = made(eval_env="Pendulum-v1")
+    model.nb_eval_steps = -1
+    with pytest.raises(ValueError, match="nb_eval_steps must be a whole number of at least 0"):
+        model.learn(50)
+    assert model.nb_eval_steps == 100
+
+
 def test_noise_on_parameters_is_measured_on_what_the_policy_takes(monkeypatch: Any) -> None:
     class Far(Played):
         def reset(self) -> Any:
@@ -198,6 +226,28 @@ def test_noise_on_parameters_is_measured_on_what_the_policy_takes(monkeypatch: A
     noise = AdaptiveParamNoiseSpec()
     made(env, param_noise=noise, param_noise_adaption_interval=1).learn(200)
     assert measured and max(measured) < 10
+
+
+@pytest.mark.parametrize("by_hindsight", [False, True])
+def test_the_object_shows_how_strong_the_noise_on_parameters_is(
+    by_hindsight: bool, tmp_path: Any
+) -> None:
+    noise, seen = AdaptiveParamNoiseSpec(0.3, desired_action_stddev=0.01), []
+    keywords = {**SHORT, "param_noise": noise, "param_noise_adaption_interval": 1, "seed": 0}
+    env: Any = BitFlippingEnv(3, continuous=True, max_steps=3) if by_hindsight else "Pendulum-v1"
+    kind: Any = HER if by_hindsight else DDPG
+    model = kind("MlpPolicy", env, *([DDPG] if by_hindsight else []), **keywords)
+    assert noise.get_stats() == {"param_noise_stddev": 0.3}
+
+    def callback(local: Any, _: Any) -> None:
+        (of_run,) = local["self"].agent.run.noises.values()
+        assert local["self"].param_noise.current_stddev == of_run.actor.latest["stddev"]
+        seen.append(noise.current_stddev)
+
+    model.learn(150, callback)
+    assert seen[:50] == [0.3] * 50 and len({*seen}) == 3
+    model.save(tmp_path / "model")
+    assert kind.load(tmp_path / "model", env=env).param_noise.current_stddev == seen[-1]
 
 
 @pytest.mark.parametrize(

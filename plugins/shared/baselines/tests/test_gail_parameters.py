@@ -1,15 +1,17 @@
-"""The parameters of GAIL are those of its policy and those of its discriminator."""
+"""The parameters and settings of GAIL are those of its policy and those of its discriminator."""
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 
 from rlk.errors import BadFile
-from rlk_baselines import GAIL
+from rlk_baselines import GAIL, model_files
 from rlk_baselines.gail import ExpertDataset, generate_expert_traj
+from rlk_schedules import Linear
 from rlk_testing.forged import members, packed
 
 
@@ -18,15 +20,16 @@ def made(counting: Any) -> Any:
     data = generate_expert_traj(lambda _: 1, None, counting(), n_episodes=10)
     settings: Any = {"timesteps_per_batch": 60, "g_step": 1, "hidden_size_adversary": 8}
 
-    def make(seed: int) -> GAIL:
+    def make(seed: int, **more: Any) -> GAIL:
         dataset = ExpertDataset(traj_data=data, verbose=0)
-        return GAIL("MlpPolicy", counting(), dataset, seed=seed, n_cpu_tf_sess=1, **settings)
+        keywords = {**settings, **more}
+        return GAIL("MlpPolicy", counting(), dataset, seed=seed, n_cpu_tf_sess=1, **keywords)
 
     return make
 
 
 def logits(model: Any) -> Any:
-    adversary = model._reward.adversary
+    adversary = model._adversary
     adversary.prepare()
     return adversary.discriminator.logits(adversary.expert, None).detach().numpy()
 
@@ -76,6 +79,63 @@ def test_a_loaded_model_has_the_discriminator_and_its_settings(
     assert (same.hidden_size_adversary, same.g_step, same.d_step) == (8, 1, 1)
     other = GAIL.load(tmp_path / "model", env=counting(), expert_dataset=expert, d_step=3)
     assert (other.hidden_size_adversary, other.g_step, other.d_step) == (8, 1, 3)
+
+
+def test_a_scheduled_step_size_is_the_same_after_saving_and_loading(
+    made: Any, tmp_path: Any
+) -> None:
+    made(0, d_stepsize=Linear(1e-3, 1e-4)).save(tmp_path / "model")
+    loaded = GAIL.load(tmp_path / "model")
+    assert loaded.d_stepsize == "linear:initial=0.001,final=0.0001"
+    assert loaded._adversary.config.d_stepsize == Linear(1e-3, 1e-4)
+
+
+def test_a_step_size_that_is_a_function_is_passed_again(
+    made: Any, counting: Any, tmp_path: Any
+) -> None:
+    first = made(0, d_stepsize=lambda remaining: 1e-3 * remaining).learn(60)
+    first.save(tmp_path / "model")
+    loaded = GAIL.load(tmp_path / "model", env=counting(), expert_dataset=first.expert_dataset)
+    with pytest.warns(UserWarning, match="d_stepsize was the callable .*<lambda>, which no file"):
+        loaded.learn(60)
+    loaded.d_stepsize = first.d_stepsize
+    with warnings.catch_warnings(action="error"):
+        loaded.learn(60)
+
+
+@pytest.mark.parametrize("name", ["g_step", "d_step", "hidden_size_adversary"])
+def test_its_own_settings_are_checked_where_they_are_given(made: Any, name: str) -> None:
+    with pytest.raises(ValueError, match=f"gail-reward.*: {name} must be a whole number, got 2.5"):
+        made(0, **{name: 2.5})
+
+
+def test_the_size_of_a_discriminator_that_is_made_cannot_be_changed(
+    made: Any, tmp_path: Any
+) -> None:
+    model = made(0)
+    with pytest.raises(ValueError, match="hidden_size_adversary cannot be set any more"):
+        model.hidden_size_adversary = 16
+    model.save(tmp_path / "model")
+    with pytest.raises(ValueError, match="networks were made with hidden_size_adversary=8"):
+        GAIL.load(tmp_path / "model", hidden_size_adversary=16)
+
+
+def test_a_file_whose_plan_lacks_its_settings_has_them_beside_it(made: Any, tmp_path: Any) -> None:
+    """As files had them before the plan did."""
+    model, path = made(0), tmp_path / "model.zip"
+    model.save(path)
+    state = model_files.read(path)
+    components = state["manifest"]["plan"]["components"]
+    reward = next(one for one in components if one["name"] == "gail-reward")
+    reward.update(name="Imitation-0", settings={})
+    state["baselines"]["own"] = {"hidden_size_adversary": 8, "g_step": 1, "d_step": 2}
+    model_files.zip_serializer().write(path, state)
+    loaded = GAIL.load(path, g_step=4)
+    np.testing.assert_array_equal(
+        loaded.get_parameters()["adversary/network/0/weight"],
+        model.get_parameters()["adversary/network/0/weight"],
+    )
+    assert (loaded.hidden_size_adversary, loaded.g_step, loaded.d_step) == (8, 4, 2)
 
 
 def test_some_of_them_or_wrong_ones(made: Any) -> None:

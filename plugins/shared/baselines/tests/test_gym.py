@@ -293,11 +293,6 @@ def test_render_modes_of_gyms_name_are_known_to_gymnasium() -> None:
         assert kind.metadata == {"render.modes": modes, "render_modes": modes}
 
 
-def test_functions_of_tensorflow_say_what_to_write() -> None:
-    with pytest.raises(ImportError, match=r"Write torch\.nn\.Flatten\."):
-        from rlk_baselines.common.tf_layers import conv_to_fc  # noqa: F401
-
-
 def test_a_vector_takes_wrappers_of_both_interfaces() -> None:
     class Doubled(gym.RewardWrapper):
         def reward(self, reward: float) -> float:

@@ -197,6 +197,12 @@ def test_what_a_reward_can_do_without_is_kept_unless_other_keys_are_named() -> N
         assert set(reward.tolist()) & rewards
 
 
+def test_a_name_is_no_list_of_keys() -> None:
+    with pytest.raises(ValueError, match="info_keys must be list of str, got 'price'"):
+        HER("MlpPolicy", Priced(4), DQN, info_keys="price")
+    assert HER("MlpPolicy", Priced(4), DQN, info_keys=("price",)).info_keys == ["price"]
+
+
 def test_an_info_that_only_some_steps_have_is_missing_in_hindsight_where_it_was() -> None:
     env = Collides(4, max_steps=4)
     model = HER("MlpPolicy", env, DQN, n_sampled_goal=40, **OFF).learn(200)

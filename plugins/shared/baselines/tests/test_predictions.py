@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import gymnasium
@@ -10,7 +11,17 @@ import pytest
 from gymnasium import spaces
 from small_models import small_ppo
 
-from rlk_baselines import A2C, DDPG, PPO2, SAC
+import rlk_baselines
+from rlk_baselines import A2C, DDPG, PPO2, SAC, sb3
+
+
+@pytest.mark.parametrize("module", [rlk_baselines, sb3])
+def test_the_signature_of_predict_shows_how_a_model_acts_by_default(module: Any) -> None:
+    models = "A2C ACER ACKTR DDPG DQN GAIL HER PPO PPO1 PPO2 SAC TD3 TRPO"
+    for name in {*models.split()} & {*module.__all__}:
+        shown = inspect.signature(getattr(module, name).predict).parameters["deterministic"]
+        is_off_policy = name in ("DDPG", "DQN", "HER", "SAC", "TD3")
+        assert shown.default is (is_off_policy and module is rlk_baselines), name
 
 
 @pytest.mark.parametrize("logp", [False, True])

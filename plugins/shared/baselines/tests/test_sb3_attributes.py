@@ -88,12 +88,14 @@ def test_attributes_that_are_not_here_say_what_to_use() -> None:
         with pytest.raises(AttributeError, match=f"{name}.*: .*{instead}"):
             getattr(model.policy, name)
     for name, instead in (
-        ("train", r"learn\(total_timesteps\) collects and updates"),
+        ("train", r"learn\(total_timesteps\) collects and updates in turn, with learning_starts=0"),
         ("_vec_normalize_env", r"model\.get_vec_normalize_env\(\)"),
         ("_current_progress_remaining", r"1 - model\.num_timesteps / model\._total_timesteps"),
     ):
         with pytest.raises(AttributeError, match=f"{name}.*: .*{instead}"):
             getattr(model, name)
+    with pytest.raises(AttributeError, match=r"'train': learn\(total_timesteps\) .* in turn$"):
+        PPO("MlpPolicy", "CartPole-v1").train()
     with pytest.raises(AttributeError, match="'reset': a replay is never emptied"):
         model.replay_buffer.reset()
 

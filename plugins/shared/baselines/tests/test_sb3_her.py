@@ -145,6 +145,11 @@ def test_infos_may_be_named_too() -> None:
         assert found <= rewards and ({-7.0, -8.0} & rewards <= found)
 
 
+def test_a_name_is_no_list_of_keys() -> None:
+    with pytest.raises(ValueError, match="info_keys must be list of str, got 'price'"):
+        by_hindsight(DQN, Priced(n_bits=4), replay_buffer_kwargs={"info_keys": "price"})
+
+
 def test_what_hindsight_does_not_have_says_so() -> None:
     env = BitFlippingEnv(n_bits=4)
     for keywords, message in (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import random
 from argparse import ArgumentParser
 
@@ -10,6 +11,7 @@ import pytest
 import torch
 
 from rlk_baselines import common, gail
+from rlk_baselines.a2c.a2c import discount_with_dones
 from rlk_baselines.common.math_util import (
     discount,
     discount_with_boundaries,
@@ -81,6 +83,30 @@ def test_discounted_sums_end_with_episodes() -> None:
     found = discount_with_boundaries(np.stack([rewards, rewards], 1), starts, 0.5)
     assert found[:, 1] == pytest.approx(other) and found[:, 0] == pytest.approx([2.75, 3.5, 3, 4])
     assert rewards.tolist() == [1, 2, 3, 4]
+
+
+def test_sums_that_end_with_episodes_are_given_their_ends_too() -> None:
+    found = discount_with_dones([1, 2, 3, 4], [False, False, True, False], 0.5)
+    assert found == [1 + 1 + 0.75, 2 + 1.5, 3, 4]
+    assert discount_with_dones([], [], 0.5) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "advice"),
+    [
+        ("common.tf_layers", "conv_to_fc", r"Write torch\.nn\.Flatten\."),
+        ("common.tf_layers", "ln_lstm", "Write the policy MlpLnLstmPolicy"),
+        ("common.tf_layers", "_ln", "LayerNorm"),
+        ("acer.acer_simple", "EpisodeStats", "has no EpisodeStats. Write model.ep_info_buf"),
+        ("acer.acer_simple", "get_by_index", r"Write values\.gather"),
+    ],
+)
+def test_a_function_that_is_not_here_says_what_to_write(module, name, advice) -> None:
+    made = importlib.import_module(f"rlk_baselines.{module}")
+    with pytest.raises(ImportError, match=advice):
+        getattr(made, name)
+    with pytest.raises(AttributeError, match="has no attribute 'other'"):
+        made.other  # noqa: B018
 
 
 def test_expert_data_has_its_places() -> None:

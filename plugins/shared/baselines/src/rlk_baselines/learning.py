@@ -291,22 +291,28 @@ def documented_class(model: BaseRLModel) -> type:
     return next(kind for kind in type(model).__mro__ if "algo" in vars(kind))
 
 
-def documented_learn(kind: type[BaseRLModel]) -> Callable[..., Any]:
-    """The `learn` of a model class, of which `inspect.signature` shows the documented defaults."""
-    own = kind.learn
+def show_defaults(kind: type[BaseRLModel]) -> None:
+    """Let `inspect.signature` show the documented defaults of `learn` and `predict` of a class."""
+    of_learn = {"log_interval": kind.rows, "tb_log_name": kind.__name__}
+    of_predict = {"deterministic": kind.acts_deterministically}
+    kind.learn = _showing(kind.learn, of_learn)  # type: ignore[method-assign]
+    kind.predict = _showing(kind.predict, of_predict)  # type: ignore[method-assign]
+
+
+def _showing(own: Callable[..., Any], defaults: Mapping[str, Any]) -> Callable[..., Any]:
+    """A method that does the same, of which `inspect.signature` shows these defaults."""
 
     @functools.wraps(own)
-    def learn(self: Any, *arguments: Any, **keywords: Any) -> Any:
+    def method(self: Any, *arguments: Any, **keywords: Any) -> Any:
         return own(self, *arguments, **keywords)
 
-    defaults = {"log_interval": kind.rows, "tb_log_name": kind.__name__}
     plain = inspect.signature(own)
     shown = [
         one.replace(default=defaults.get(name, one.default))
         for name, one in plain.parameters.items()
     ]
-    vars(learn)["__signature__"] = plain.replace(parameters=shown)
-    return learn
+    vars(method)["__signature__"] = plain.replace(parameters=shown)
+    return method
 
 
 def _accumulated_for(model: BaseRLModel, before: Clock) -> list[AccumulatedVariables]:

@@ -11,7 +11,8 @@ from rlk.records import Array
 from rlk.running.observation_check import observation_check
 from rlk_baselines.common.base_class import BaseRLModel
 from rlk_baselines.common.vec_env import VecEnv
-from rlk_baselines.noise_objects import with_objects
+from rlk_baselines.environments.spaces import spaces_in_a_file
+from rlk_baselines.noise_objects import show_strength, with_objects
 from rlk_baselines.normalized_replay import NormalizedReplay, originals_of
 from rlk_baselines.policies.stepping import (
     ActorCriticStep,
@@ -83,6 +84,7 @@ class OffPolicyRLModel(BaseRLModel):
 
     def _use(self, agent: Agent) -> None:
         super()._use(agent)
+        show_strength(self._given.get("param_noise"), agent.run)
         self._check_observation = observation_check(agent.run)
 
     def _policy_settings(self) -> dict[str, Any]:
@@ -110,6 +112,14 @@ class OffPolicyRLModel(BaseRLModel):
     def _can_keep_agent(self, old: VecEnv) -> bool:
         """As in `Constructed`; also, the replay needs the same `VecNormalize`, or none in both."""
         return super()._can_keep_agent(old) and originals_of(old) is originals_of(self._env)
+
+    def awaited_spaces(self, like: VecEnv) -> tuple[Any, Any]:
+        """The spaces of observations and of actions that environments to act in must have.
+
+        Args:
+            like: such environments; HER takes two forms of observations.
+        """
+        return spaces_in_a_file(self._env)
 
     def own_plugins(self) -> list[Any]:
         """The plugins that this model class needs; HER uses those of its `model_class`."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
+from rlk import hookimpl
 from rlk.planning.parse import parse_plugin
 from rlk.records import Array
 from rlk.registry.kernel import default_kernel
@@ -17,6 +18,9 @@ from rlk_baselines.common.own_noise import drawn
 from rlk_baselines.refusals import Refused
 from rlk_normal_noise import NormalActionNoise
 from rlk_ornstein_uhlenbeck_noise import OrnsteinUhlenbeckActionNoise
+
+if TYPE_CHECKING:
+    from rlk.running.run import Run
 
 #: Noise of rlk -> the class of its objects.
 _CLASSES: dict[str, Any] = {
@@ -78,3 +82,29 @@ def parameter_noise(run: Any) -> AdaptiveParameterNoise | None:
     """The run's adaptive parameter noise, or None."""
     found = (one for one in run.noises.values() if isinstance(one, AdaptiveParameterNoise))
     return next(found, None)
+
+
+def show_strength(param_noise: Any, run: Any) -> None:
+    """Write the strength of a run's noise to the model's `param_noise`, if that is such an object.
+
+    Stable Baselines 2.10 adapts the object itself, where callbacks read it.
+    """
+    if isinstance(param_noise, AdaptiveParamNoiseSpec):
+        noise = parameter_noise(run)
+        assert noise is not None
+        param_noise.current_stddev = noise.actor.latest["stddev"]
+
+
+class ShownStrength:
+    """A plugin that calls `show_strength` after every step, before callbacks.
+
+    Args:
+        param_noise: the object.
+    """
+
+    def __init__(self, param_noise: AdaptiveParamNoiseSpec) -> None:
+        self._param_noise = param_noise
+
+    @hookimpl(tryfirst=True)
+    def rlk_step(self, run: Run) -> None:
+        show_strength(self._param_noise, run)

@@ -2,8 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from rlk_baselines.arguments import LAST, Argument, Rate
+from rlk_baselines.common.math_util import discount_with_boundaries
 from rlk_baselines.models import ActorCriticRLModel
+
+
+def discount_with_dones(rewards: Any, dones: Sequence[Any], gamma: float) -> list[float]:
+    """Discounted sums as by `discount_with_boundaries`, given the ends of episodes.
+
+    Args:
+        rewards: float [T].
+        dones: bool [T], whether a step is the last of an episode.
+        gamma: the discount factor.
+    """
+    found: list[float] = discount_with_boundaries(rewards, [False, *dones[:-1]], gamma).tolist()
+    return found
 
 
 class A2C(ActorCriticRLModel):

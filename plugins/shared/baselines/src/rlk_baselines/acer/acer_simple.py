@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rlk_baselines.arguments import LAST_OF_ONE_THREAD, Argument, Needed, Rate
 from rlk_baselines.models import ActorCriticRLModel
+from rlk_baselines.sb3.elsewhere import not_here
 
+#: The names of other parts of this module in Stable Baselines, and what to use instead.
+_INSTEAD = {
+    "EpisodeStats": "model.ep_info_buf, which has the returns and lengths of the latest episodes",
+    "get_by_index": "values.gather(1, index[:, None])[:, 0], with tensors of torch",
+}
 _TRUST_REGION = Needed("trust_region", "True")
 _REPLAY = Needed("replay_ratio", "… above 0")
 
@@ -36,3 +44,7 @@ class ACER(ActorCriticRLModel):
         Argument("delta", needs=_TRUST_REGION),
         *LAST_OF_ONE_THREAD,
     )
+
+
+def __getattr__(name: str) -> Any:
+    raise not_here(__name__, name, __name__, {"": _INSTEAD})

@@ -28,7 +28,7 @@ from rlk_baselines.environments.own_exceptions import own_exceptions
 from rlk_baselines.environments.spaces import planned_spaces
 from rlk_baselines.environments.training_vector import BareVector, WrappedVector
 from rlk_baselines.environments.unvectorized import Unvectorized
-from rlk_baselines.learning import Call, documented_class, documented_learn, whole_timesteps
+from rlk_baselines.learning import Call, documented_class, show_defaults, whole_timesteps
 from rlk_baselines.policies.registered import class_of
 from rlk_baselines.refusals import ParametersDoNotFit, Refused, as_written, refused
 from rlk_bc.cloning import pretrain
@@ -67,7 +67,7 @@ class BaseRLModel(Constructed):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "algo" in vars(cls):
-            cls.learn = documented_learn(cls)  # type: ignore[method-assign]
+            show_defaults(cls)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         """Neither pickled nor copied, as `rlk.Agent`."""

@@ -8,10 +8,11 @@ from rlk_baselines.refusals import belongs_to_tensorflow
 
 #: The names of Stable Baselines' functions, and what to use instead.
 _INSTEAD = {
+    "_ln": "torch.nn.LayerNorm",
     "conv": "torch.nn.Conv2d",
     "conv_to_fc": "torch.nn.Flatten",
     "linear": "torch.nn.Linear",
-    "lnlstm": "the policy MlpLnLstmPolicy",
+    "ln_lstm": "the policy MlpLnLstmPolicy",
     "lstm": "torch.nn.LSTM",
     "mlp": "torch.nn.Sequential of torch.nn.Linear, or net_arch=[…] of a policy",
     "ortho_init": "torch.nn.init.orthogonal_",

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlk_baselines.arguments import LAST_OF_ONE_THREAD, Argument, Needed, Rate
+from rlk.planning.other_environment import check_same_spaces
+from rlk_baselines.arguments import LAST_OF_ONE_THREAD, WHOLE, Argument, Needed, Rate
 from rlk_baselines.common.buffers import PrioritizedReplayBuffer, ReplayBuffer
+from rlk_baselines.common.noise import AdaptiveParamNoiseSpec
 from rlk_baselines.ddpg.evaluations import Evaluations
-from rlk_baselines.models import DeterministicModel
+from rlk_baselines.environments.as_vec_env import as_vec_env
+from rlk_baselines.environments.spaces import spaces_in_a_file
+from rlk_baselines.models import DeterministicModel, OffPolicyRLModel
+from rlk_baselines.noise_objects import ShownStrength
 from rlk_baselines.policies.stepping import ValuedStep
 from rlk_baselines.refusals import Refused
+from rlk_expert_data.arguments import checked_count
 
 #: Arguments about evaluations.
 _OF_EVALUATION = ("eval_env", "nb_eval_steps", "render_eval")
@@ -61,7 +67,7 @@ class DDPG(DeterministicModel):
         Argument("eval_env", rlk=None),
         Argument("nb_train_steps"),
         Argument("nb_rollout_steps"),
-        Argument("nb_eval_steps", rlk=None, is_held=True, needs=_EVALUATION),
+        Argument("nb_eval_steps", rlk=None, type=WHOLE, is_held=True, needs=_EVALUATION),
         Argument("param_noise"),
         Argument("action_noise"),
         Argument("normalize_observations", change="refuse"),
@@ -89,6 +95,21 @@ class DDPG(DeterministicModel):
     )
 
     def own_plugins(self) -> list[Any]:
-        """The plugin that runs evaluations, if there is an environment for them."""
-        env, n_steps, render = (self._given[name] for name in _OF_EVALUATION)
-        return [] if env is None else [Evaluations(self, env, n_steps, render=render)]
+        """Plugins that evaluate, and that show the strength of the noise, if they are asked for."""
+        noise = self._given["param_noise"]
+        shown = [ShownStrength(noise)] if isinstance(noise, AdaptiveParamNoiseSpec) else []
+        return [*shown, *evaluations(self, *(self._given[name] for name in _OF_EVALUATION))]
+
+
+def evaluations(model: OffPolicyRLModel, env: Any, n_steps: int, render: bool) -> list[Evaluations]:
+    """The plugin that runs evaluations, if there is an environment for them.
+
+    Raises:
+        PlanError: if the environment has other spaces than the model, or for a wrong `n_steps`.
+    """
+    if env is None:
+        return []
+    n_steps = checked_count("nb_eval_steps", n_steps, least=0)
+    vector = as_vec_env(env)
+    check_same_spaces("eval_env", spaces_in_a_file(vector), model.awaited_spaces(vector))
+    return [Evaluations(model, vector, n_steps, render=render)]

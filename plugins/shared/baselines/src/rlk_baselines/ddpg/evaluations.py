@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rlk import hookimpl
-from rlk_baselines.environments.as_vec_env import as_vec_env
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
+    from rlk_baselines.common.vec_env import VecEnv
     from rlk_baselines.models import OffPolicyRLModel
 
 #: The number of returns in the mean `return_history`.
@@ -28,13 +28,13 @@ class Evaluations:
 
     Args:
         model: the model that acts.
-        env: an id, an environment with the interface of gym or Gymnasium, or a vector.
+        env: a vector.
         n_steps: steps per evaluation.
         render: whether to render every step.
     """
 
-    def __init__(self, model: OffPolicyRLModel, env: Any, n_steps: int, *, render: bool) -> None:
-        self._model, self._env = model, as_vec_env(env)
+    def __init__(self, model: OffPolicyRLModel, env: VecEnv, n_steps: int, *, render: bool) -> None:
+        self._model, self._env = model, env
         self._n_steps, self._render = n_steps, render
         self._observation: Any = None
         self._running = np.zeros(self._env.num_envs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from rlk_baselines.environments.trial_info import KeyRead, TrialInfo
@@ -34,6 +34,12 @@ def keys_read(env: Any, goals: Any) -> list[str]:
                 pair = example(spaces[ACHIEVED], 0), example(spaces[DESIRED], seed)
                 found |= _keys_of_call(method, pair)
     return sorted(found)
+
+
+def as_list(info_keys: Any) -> Any:
+    """The keys that a program names, as a list; what cannot be keys as it is, for rlk to refuse."""
+    is_several = isinstance(info_keys, Iterable) and not isinstance(info_keys, str)
+    return list(info_keys) if is_several else info_keys
 
 
 def _keys_of_call(method: Callable[..., Any], pair: tuple[Any, Any]) -> set[str]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 import torch
 
@@ -13,7 +15,7 @@ from rlk import hookimpl
 from rlk.errors import PlanError
 from rlk.protocols import State
 from rlk.records import Array
-from rlk_adversarial_reward import GAILConfig
+from rlk_adversarial_reward.component import gail_reward
 from rlk_adversarial_reward.extension import GAILReward
 from rlk_baselines.arguments import SET_UP, VERBOSE, Argument
 from rlk_baselines.model_files import KEY, Saved, parameters_in
@@ -30,13 +32,14 @@ if TYPE_CHECKING:
 #: The arguments of GAIL itself; the others are those of TRPO.
 _OWN = (
     Argument("expert_dataset", None, rlk=None),
-    Argument("hidden_size_adversary", 100, rlk=None),
-    Argument("adversary_entcoeff", 1e-3, rlk=None),
-    Argument("g_step", 3, rlk=None),
-    Argument("d_step", 1, rlk=None),
-    Argument("d_stepsize", 3e-4, rlk=None),
+    Argument(
+        "hidden_size_adversary", 100, rlk="gail-reward.hidden_size_adversary", change="refuse"
+    ),
+    Argument("adversary_entcoeff", 1e-3, rlk="gail-reward.adversary_entcoeff"),
+    Argument("g_step", 3, rlk="gail-reward.g_step"),
+    Argument("d_step", 1, rlk="gail-reward.d_step"),
+    Argument("d_stepsize", 3e-4, rlk="gail-reward.d_stepsize"),
 )
-_OWN_NAMES = tuple(one.name for one in _OWN)
 _FIRST = (*_OWN, VERBOSE, SET_UP)
 #: The prefix of the discriminator's parameter names.
 _PREFIX = "adversary/"
@@ -78,26 +81,23 @@ class GAIL(ActorCriticRLModel):
     rows_every = 1
 
     def _plugins(self) -> list[Any]:
-        given = {name: self._given[name] for name in _OWN_NAMES}
-        dataset = given.pop("expert_dataset")
+        dataset = self._given["expert_dataset"]
         if not isinstance(dataset, ExpertDataset | None):
             raise PlanError(
                 f"expert_dataset must be an ExpertDataset, got {type(dataset).__name__}. Use "
                 "ExpertDataset(expert_path='expert.npz')."
             )
         expert = None if dataset is None else dataset.trajectories
-        self._reward = Imitation(GAILConfig(**given), expert)
-        return [*super()._plugins(), self._reward]
+        imitation = partial(Imitation, expert=expert)
+        reward = attrs.evolve(gail_reward, kind="extensions", factory=imitation)
+        return [*super()._plugins(), reward]
 
     def about(self) -> dict[str, Any]:
-        own = {key: value for key, value in self._given.items() if key in _OWN_NAMES[1:]}
-        learnt = self._adversary.state_dict()
-        return {**super().about(), "own": own, "adversary": learnt}
+        return {**super().about(), "adversary": self._adversary.state_dict()}
 
     def load_from(self, saved: Saved, env: Any) -> None:
         """As in `Constructed`, with the discriminator; the dataset must be passed again."""
-        given = saved.given
-        given.update({k: v for k, v in saved.about["own"].items() if k not in saved.changes})
+        _move_settings_into_plan(saved)
         super().load_from(saved, env)
         self._adversary.load_state_dict(saved.about["adversary"])
 
@@ -135,9 +135,17 @@ class GAIL(ActorCriticRLModel):
     @property
     def _adversary(self) -> Adversary:
         """The discriminator and its training, which belong to the agent."""
-        agent = self.agent  # makes the discriminator
-        assert self._reward.adversary is not None, agent
-        return self._reward.adversary
+        adversary: Adversary = self.agent.run.hooks.get(gail_reward.name).adversary
+        return adversary
+
+
+def _move_settings_into_plan(saved: Saved) -> None:
+    """Move GAIL's own settings into the plan, in a file of before they were part of it."""
+    own = saved.about.get("own", {})
+    saved.given.update({name: value for name, value in own.items() if name not in saved.changes})
+    for component in saved.state["manifest"]["plan"]["components"]:
+        if component["name"] == "Imitation-0":
+            component.update(name=gail_reward.name, settings=own)
 
 
 def _named(state: Mapping[str, Any]) -> dict[str, Array]:

@@ -15,7 +15,7 @@ from rlk_baselines.arguments import Argument, bound, documented, signature
 from rlk_baselines.common.vec_env import DummyVecEnv, VecEnv
 from rlk_baselines.deepq.dueling import with_dueling
 from rlk_baselines.environments.ids import make_by_id
-from rlk_baselines.environments.info_keys import keys_read
+from rlk_baselines.environments.info_keys import as_list, keys_read
 from rlk_baselines.environments.one import OneOfVector, vector_of_one
 from rlk_baselines.her.awaited_goals import AwaitedGoals
 from rlk_baselines.her.flat_goals import FlatGoals
@@ -81,7 +81,7 @@ class HER(OffPolicyRLModel):
             given |= {
                 "n_sampled_goal": n_sampled_goal,
                 "goal_selection_strategy": str(goal_selection_strategy),
-                "info_keys": None if info_keys is None else list(info_keys),
+                "info_keys": as_list(info_keys),
             }
             self._set_initial(given, _goal_vector(given.pop("env")))
             if given["_init_setup_model"]:
@@ -136,6 +136,12 @@ class HER(OffPolicyRLModel):
     def _arguments(self) -> dict[str, Argument]:
         """As in `Constructed`: those of `model_class`, and three of its own."""
         return {**documented(self.model_class), **documented(HER)}
+
+    def awaited_spaces(self, like: VecEnv) -> tuple[Any, Any]:
+        """As in `OffPolicyRLModel`; observations may be flat, as from a `HERGoalEnvWrapper`."""
+        observation, action = super().awaited_spaces(like)
+        is_flat = not hasattr(like.observation_space, "spaces")
+        return (FlatGoals(observation).space if is_flat else observation), action
 
     def own_plugins(self) -> list[Any]:
         found: list[Any] = self.model_class.own_plugins(self)

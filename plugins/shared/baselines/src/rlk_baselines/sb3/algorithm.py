@@ -39,7 +39,7 @@ from rlk_baselines.sb3.common.callbacks import ProgressBarCallback
 from rlk_baselines.sb3.common.logger import Logger
 from rlk_baselines.sb3.common.utils import is_seeded
 from rlk_baselines.sb3.common.utils.tensors import usable_device
-from rlk_baselines.sb3.elsewhere import with_hint
+from rlk_baselines.sb3.elsewhere import OF_MODELS, with_hint
 from rlk_baselines.sb3.extractors import has_extractor, refuse_lost_extractor
 from rlk_baselines.sb3.images import channels_first, turned_to
 from rlk_baselines.sb3.learning import Watcher
@@ -87,6 +87,7 @@ class BaseAlgorithm(HasParameters):
         "MultiInputPolicy": by_name.MultiInputPolicy,
     }
     viewed: ClassVar[type[PolicyView]] = PolicyView  #: the class of `policy`
+    instead: ClassVar[Mapping[str, str]] = OF_MODELS  #: attributes not here -> what to use
     full_tensorboard_log = False
     requires_on_step = True  #: of callbacks, as their base class does in Stable-Baselines3
     learns_from_vectors = True
@@ -192,7 +193,7 @@ class BaseAlgorithm(HasParameters):
         try:
             return super().__getattr__(name)
         except AttributeError as error:
-            raise with_hint(error, name) from None
+            raise with_hint(error, name, self.instead) from None
 
     @property
     def policy(self) -> Any:

@@ -11,6 +11,7 @@ _NETWORKS = "model.policy, whose parts are torch modules by rlk's names"
 _OF_POLICY = "model.policy.get_distribution(obs), or a distribution of torch.distributions"
 _STORAGES = "rlk.make(…, storage=NAME): models keep what they collect in storages of rlk"
 _FILES = "model.save(path) and MODEL.load(path): files hold no code"
+_LEARN = "learn(total_timesteps) collects and updates in turn"
 _BATCHES = "is_vectorized_observation(observation, observation_space), for any space"
 
 #: Module of this package -> its names that are not here, and what to use instead.
@@ -88,11 +89,7 @@ OF_MODELS: Mapping[str, str] = {
     "_last_episode_starts": "a callback finds whether episodes ended as self.locals['dones']",
     "_n_updates": "a row of model.logger has it as train/n_updates",
     "_vec_normalize_env": "write model.get_vec_normalize_env()",
-    **dict.fromkeys(
-        ("collect_rollouts", "train"),
-        "learn(total_timesteps) collects and updates in turn, with learning_starts=0 from the "
-        "first batch on, also from transitions that a program has put into the replay",
-    ),
+    **dict.fromkeys(("collect_rollouts", "train"), _LEARN),
     "_predict": "write model.policy(obs, deterministic), or model.predict(obs)",
     "_setup_lr_schedule": "a model uses its learning_rate from when it is set",
     "action_dist": "write model.policy.get_distribution(obs)",
@@ -116,10 +113,22 @@ OF_MODELS: Mapping[str, str] = {
     ),
 }
 
+#: The same for models with a replay.
+OF_OFF_POLICY_MODELS: Mapping[str, str] = {
+    **OF_MODELS,
+    **dict.fromkeys(
+        ("collect_rollouts", "train"),
+        f"{_LEARN}, with learning_starts=0 from the first batch on, also from transitions that a "
+        "program has put into the replay",
+    ),
+}
 
-def with_hint(error: AttributeError, name: str) -> AttributeError:
+
+def with_hint(
+    error: AttributeError, name: str, instead: Mapping[str, str] = OF_MODELS
+) -> AttributeError:
     """The error for an attribute of a model or its policy, with what to use instead of it."""
-    hint = OF_MODELS.get(name)
+    hint = instead.get(name)
     return AttributeError(f"{error}: {hint}" if hint else str(error))
 
 

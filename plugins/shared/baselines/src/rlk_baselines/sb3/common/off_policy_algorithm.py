@@ -20,6 +20,7 @@ from rlk_baselines.sb3.algorithm import BaseAlgorithm
 from rlk_baselines.sb3.arguments_of_load import with_room
 from rlk_baselines.sb3.common.buffers import DictReplayBuffer, ReplayBuffer
 from rlk_baselines.sb3.common.type_aliases import TrainFreq, TrainFrequencyUnit
+from rlk_baselines.sb3.elsewhere import OF_OFF_POLICY_MODELS
 from rlk_baselines.sb3.her.her_replay_buffer import HerReplayBuffer, hindsight
 from rlk_baselines.sb3.monitored import monitored
 from rlk_baselines.sb3.replay_view import ModelsReplay
@@ -63,6 +64,7 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
     learns_from_vectors = True
     acts_deterministically = False
     replayed = ModelsReplay
+    instead = OF_OFF_POLICY_MODELS
 
     @property
     def critic(self) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from rlk_baselines.environments.info_keys import as_list
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.common.buffers import DictReplayBuffer, ReplayBuffer
 
@@ -68,7 +69,7 @@ def hindsight(
         )
     named = given.pop("info_keys", None)
     if named is not None or keeps_infos:
-        given["info_keys"] = keys_read() if named is None else list(named)
+        given["info_keys"] = keys_read() if named is None else as_list(named)
     if "goal_selection_strategy" in given:
         given["goal_selection_strategy"] = str(given["goal_selection_strategy"])
     return {f"hindsight-replay.{key}": value for key, value in given.items()}
