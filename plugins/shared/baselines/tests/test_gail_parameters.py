@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rlk.errors import BadFile
-from rlk_baselines import GAIL, model_files
+from rlk_baselines import GAIL
 from rlk_baselines.gail import ExpertDataset, generate_expert_traj
 from rlk_schedules import Linear
 from rlk_testing.forged import members, packed
@@ -118,24 +118,6 @@ def test_the_size_of_a_discriminator_that_is_made_cannot_be_changed(
     model.save(tmp_path / "model")
     with pytest.raises(ValueError, match="networks were made with hidden_size_adversary=8"):
         GAIL.load(tmp_path / "model", hidden_size_adversary=16)
-
-
-def test_a_file_whose_plan_lacks_its_settings_has_them_beside_it(made: Any, tmp_path: Any) -> None:
-    """As files had them before the plan did."""
-    model, path = made(0), tmp_path / "model.zip"
-    model.save(path)
-    state = model_files.read(path)
-    components = state["manifest"]["plan"]["components"]
-    reward = next(one for one in components if one["name"] == "gail-reward")
-    reward.update(name="Imitation-0", settings={})
-    state["baselines"]["own"] = {"hidden_size_adversary": 8, "g_step": 1, "d_step": 2}
-    model_files.zip_serializer().write(path, state)
-    loaded = GAIL.load(path, g_step=4)
-    np.testing.assert_array_equal(
-        loaded.get_parameters()["adversary/network/0/weight"],
-        model.get_parameters()["adversary/network/0/weight"],
-    )
-    assert (loaded.hidden_size_adversary, loaded.g_step, loaded.d_step) == (8, 4, 2)
 
 
 def test_some_of_them_or_wrong_ones(made: Any) -> None:

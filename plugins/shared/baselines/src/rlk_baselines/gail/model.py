@@ -97,7 +97,6 @@ class GAIL(ActorCriticRLModel):
 
     def load_from(self, saved: Saved, env: Any) -> None:
         """As in `Constructed`, with the discriminator; the dataset must be passed again."""
-        _move_settings_into_plan(saved)
         super().load_from(saved, env)
         self._adversary.load_state_dict(saved.about["adversary"])
 
@@ -137,15 +136,6 @@ class GAIL(ActorCriticRLModel):
         """The discriminator and its training, which belong to the agent."""
         adversary: Adversary = self.agent.run.hooks.get(gail_reward.name).adversary
         return adversary
-
-
-def _move_settings_into_plan(saved: Saved) -> None:
-    """Move GAIL's own settings into the plan, in a file of before they were part of it."""
-    own = saved.about.get("own", {})
-    saved.given.update({name: value for name, value in own.items() if name not in saved.changes})
-    for component in saved.state["manifest"]["plan"]["components"]:
-        if component["name"] == "Imitation-0":
-            component.update(name=gail_reward.name, settings=own)
 
 
 def _named(state: Mapping[str, Any]) -> dict[str, Array]:
