@@ -174,6 +174,14 @@ class Component:
         default=None, validator=attrs.validators.optional(_is_factory)
     )
 
+    #: What connects the processes that share a run, or its place: a function without arguments that
+    #: does nothing in a process that was started alone. Planning calls it if the user or a file
+    #: names the component (not by a place), before it judges any name or setting: the others would
+    #: wait for ever for a process that is refused before they are connected.
+    connects: str | Callable[..., Any] | None = attrs.field(
+        default=None, validator=attrs.validators.optional(_is_factory)
+    )
+
     # ---- how it gets into a run ------------------------------------------------------------------
 
     #: Its kind, where no entry point says it (a component in `--plugin ./file.py`).
@@ -204,6 +212,10 @@ class Component:
     def load_hooks(self) -> Callable[..., Any] | None:
         """The maker of its hooks, imported now; None if it has none."""
         return None if self.hooks is None else _imported(self.hooks)
+
+    def load_connects(self) -> Callable[..., Any] | None:
+        """What connects processes, imported now; None if nothing does."""
+        return None if self.connects is None else _imported(self.connects)
 
 
 def _imported(place: str | Callable[..., Any]) -> Callable[..., Any]:

@@ -60,7 +60,12 @@ class PluginText:
 
 
 def setting(
-    text: str, validator: Any = None, *, written: bool = False, environment: bool = False
+    text: str,
+    validator: Any = None,
+    *,
+    written: bool = False,
+    read: bool = False,
+    environment: bool = False,
 ) -> dict[str, Any]:
     """The arguments of `attrs.field` for a setting: `attrs.field(default=1.0, **setting("…"))`.
 
@@ -69,9 +74,10 @@ def setting(
         validator: of attrs, or a list of them.
         written: whether it names a file to write to: no saved plan may choose it, except by the
             field's own default.
+        read: whether it names a file to read: processes that share a run may name different ones.
         environment: whether its value is an environment: code that it names must be passed again.
     """
-    marks = {"written": written, "environment": environment}
+    marks = {"written": written, "read": read, "environment": environment}
     return {"metadata": {"help": text, **marks}, "validator": validator}
 
 

@@ -18,6 +18,7 @@ from rlk.errors import SHOWN, PlanError, nearest
 from rlk.planning.choice import Choice
 from rlk.planning.configure import configured, naming_proposals
 from rlk.planning.conflicts import conflicts
+from rlk.planning.connect import connect
 from rlk.planning.draft import Draft
 from rlk.planning.environment import EnvChoice, choose_environment
 from rlk.planning.forwarding import with_forwarded
@@ -58,6 +59,7 @@ def resolve(kernel: Kernel, spec: RunSpec, *, terminal: bool = False) -> Plan:
     Raises:
         PlanError: for anything that does not exist or does not fit.
     """
+    connect(spec, kernel.registries)
     if not spec.algo:
         raise _no_algorithm(kernel, spec)
     spec = expanded(spec, kernel.registries)

@@ -53,10 +53,7 @@ class Owned:
         Raises:
             BrokenPlugin: if it cannot be imported, or is a class that lacks a method of its kind.
         """
-        try:
-            factory = component.load()
-        except Exception as error:
-            raise self.not_imported(error) from error
+        factory = self._part(component.load)
         if isinstance(factory, type):
             missing = _missing_methods(factory, self.kind, tuple(component.stages))
             if missing:
@@ -72,8 +69,20 @@ class Owned:
         Raises:
             BrokenPlugin: if it cannot be imported.
         """
+        return self._part(component.load_hooks)
+
+    def connects_of(self, component: Component) -> Any:
+        """Import what connects processes for its component; None if nothing does.
+
+        Raises:
+            BrokenPlugin: if it cannot be imported.
+        """
+        return self._part(component.load_connects)
+
+    def _part(self, load: Callable[[], Any]) -> Any:
+        """A part of its component, imported now; BrokenPlugin if it cannot be."""
         try:
-            return component.load_hooks()
+            return load()
         except Exception as error:
             raise self.not_imported(error) from error
 

@@ -156,6 +156,12 @@ def test_check_names_the_cause_of_what_is_broken(
     assert "uninstall the plugin or tell its authors" in printed.err
 
 
+def test_check_imports_what_connects_processes(registries):
+    made = Component(name="frail", factory=lambda: None, connects="rlk_adam.component:Nothing")
+    registries.callbacks.add(Entry("callbacks", "frail", "rlk-frail", "0.1", lambda: made))
+    assert "has no attribute 'Nothing'" in called(check, "frail").output
+
+
 def test_check_finds_a_command_that_hides_others(registries):
     registries.commands.register("env", click.Command("env"), summary="an environment")
     assert "command 'env.check' (rlk-env-check" in called(check, "env").output

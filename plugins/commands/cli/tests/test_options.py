@@ -6,6 +6,7 @@ import pytest
 
 from rlk.errors import PlanError
 from rlk.planning.spec import make_spec
+from rlk.registry.kernel import default_kernel
 from rlk_cli.options import SHARED, given, over_file, read_spec, typed_verbosity
 from rlk_testing.command_line import ended
 
@@ -192,6 +193,28 @@ def test_what_is_not_installed_is_told_with_the_distributions_that_the_file_name
     path.write_text(WITH_PACKAGES)
     with pytest.raises(PlanError, match=says):
         over_file(make_spec("", given), str(path))
+
+
+@pytest.mark.parametrize(
+    ("plugins", "text"),
+    [
+        (["joins-ranks"], None),
+        (["joins-ranks"], "algo = 3"),
+        ([], WITH_PACKAGES.replace('"replay"]', '"joins-ranks"]')),
+    ],
+)
+def test_ranks_are_connected_before_a_file_is_refused_on_one_of_them(tmp_path, plugins, text):
+    calls, extensions = [], default_kernel().registries.extensions
+    path = tmp_path / "spec.toml"
+    if text is not None:
+        path.write_text(text)
+    extensions.register("joins-ranks", lambda: None, connects=lambda: calls.append(1))
+    try:
+        with pytest.raises(PlanError):
+            over_file(make_spec("", {"plugins": plugins}), str(path))
+    finally:
+        extensions.unregister("joins-ranks")
+    assert calls
 
 
 def test_no_file_needs_to_name_a_distribution(tmp_path):

@@ -111,18 +111,28 @@ def test_an_info_that_a_reward_needs_must_be_in_every_step() -> None:
     assert not any("info_keys" in text for text in found(env, "warning"))
 
 
-def test_an_info_that_is_a_number_in_some_steps_alone_is_an_error() -> None:
-    env = earns(lambda env, info: info["bonus"] if env.current_step == 1 else 0.0)
-    env.otherwise = "none"
+@pytest.mark.parametrize("otherwise", ["none", float("nan")])
+def test_an_info_that_is_a_number_in_some_steps_alone_is_an_error(otherwise: Any) -> None:
+    env = earns(lambda env, info: info.get("bonus", 0.0) if env.current_step == 1 else 0.0)
+    env.otherwise = otherwise
     (text,) = found(env, "error")
     assert re.search(r"reads the info 'bonus', which is not a number in every step", text)
+    assert "or leave the key out" in text
+    assert found(env, "warning") == []
+
+
+@pytest.mark.parametrize("awkward", [10**400, np.zeros((2, 2)), lambda: 1.0])
+def test_an_info_that_nothing_reads_may_be_anything(awkward: Any) -> None:
+    env = earns(lambda env, info: 0.0)
+    env.otherwise = awkward
+    assert found(env, "error") == [] and found(env, "warning") == []
 
 
 class Ends(BitFlippingEnv):
     """Has a compute_terminated that depends on the info alone."""
 
     def __init__(self, ends: Any) -> None:
-        super().__init__(n_bits=3)
+        super().__init__(n_bits=5)
         self.ends = ends
 
     def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
@@ -148,6 +158,33 @@ def test_the_end_under_a_goal_is_asked_for_as_hindsight_asks(
     ends: Any, level: str, message: str
 ) -> None:
     (text,) = found(Ends(ends), level)
+    assert re.search(message, text)
+
+
+class Stops(Ends):
+    """Says in every step but the first whether the episode stops."""
+
+    def step(self, action: Any) -> Any:
+        *result, info = super().step(action)
+        if self.current_step > 1:
+            info["stop"] = 0.0
+        return *result, info
+
+
+@pytest.mark.parametrize(
+    ("ends", "level", "message"),
+    [
+        (lambda info: None, "error", "compute_terminated.. gives None, which is no bool"),
+        (lambda info: info["is_success"], "warning", r"compute_terminated.*\['is_success'\]"),
+        (lambda info: info.get("stop"), "warning", r"compute_terminated.*\['stop'\]"),
+        (lambda info: info["stop"], "error", "terminated.. reads the info 'stop', which is not a"),
+    ],
+)
+def test_the_end_under_a_goal_is_asked_for_in_every_step(
+    ends: Any, level: str, message: str
+) -> None:
+    env = Stops(lambda info: ends(info) if env.current_step > 1 else False)
+    (text,) = found(env, level)
     assert re.search(message, text)
 
 

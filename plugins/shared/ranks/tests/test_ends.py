@@ -96,6 +96,18 @@ def test_a_signal_to_the_launcher_ends_all_and_leaves_a_checkpoint(ranks, progra
     assert saved["size"] == 2 and [state is None for state in saved["ranks"]] == [True, False]
 
 
+@under("mpi")
+@pytest.mark.parametrize(
+    "what", ["plugin", "setting", pytest.param("algorithm", marks=pytest.mark.launchers)]
+)
+def test_a_rank_whose_request_is_refused(ranks, programs, what):
+    code, printed = ranks.run(programs / "refused.py", what)
+    assert code == ranks.launcher.exit_code(2), printed
+    assert re.search("unknown .*no.such", printed) and "that was rank 1; all end" in printed, (
+        printed
+    )
+
+
 PROGRAM = """
 import os
 import rlk

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-FAULTS = Path(__file__).parent / "job" / "faults.py"
+JOB = Path(__file__).parent / "job"
+FAULTS = JOB / "faults.py"
 
 
 def test_a_rank_that_is_killed_is_named(start, tmp_path):
@@ -40,6 +41,14 @@ def test_a_job_ends_well_when_environments_take_long_to_close(start):
     assert code == 0 and printed.count("closed\n") == 2, printed
     assert printed.index("the program has ended") < printed.index("closed")
     assert "rank 1 still closes its environments, and rank 0 waits for it" in printed
+
+
+@pytest.mark.parametrize("what", ["plugin", "setting", "environment"])
+def test_a_rank_whose_request_is_refused_ends_the_job(start, what):
+    code, printed = start(2, JOB / "refused.py", what).finish()
+    assert code == 2, printed
+    assert re.search("Error: .*no.such|UnknownName: .*no.such", printed), printed
+    assert "mpi: that was rank 1; all end." in printed
 
 
 @pytest.mark.launchers

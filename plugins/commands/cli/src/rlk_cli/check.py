@@ -61,6 +61,7 @@ def fault(entry: Entry, registries: Registries) -> str | None:
         return found
     try:
         factory, hooks = entry.load(), entry.hooks_of(entry.component())
+        entry.connects_of(entry.component())
     except BrokenPlugin as error:
         return str(error).removeprefix(f"{entry.title} is broken: ")
     wrong = list(wrong_references(entry.component(), entry.kind, registries))

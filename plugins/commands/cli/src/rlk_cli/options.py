@@ -172,12 +172,17 @@ def over_file(spec: RunSpec, file: str | None) -> RunSpec:
     """
     if file is None:
         return spec
+    from rlk.planning.connect import connect  # not at the top: --help plans nothing
+
+    registries = default_kernel().registries
+    connect(spec, registries)  # the file may be missing for one rank alone
     path = Path(file)
     with looking_at(path, f"cannot read {file}", PlanError):
         if path.suffix != ".toml" and not path.exists():
             raise PlanError(f"cannot read {file}: there is no such file.{_option_for(file, spec)}")
     lower, packages = read_spec(path)
     whole = spec.over(lower)
+    connect(whole, registries)  # and so may what it names
     _refuse_absent(whole, packages, path)
     return whole
 

@@ -16,6 +16,7 @@ class ModelStartConfig:
         **setting(
             "a model, a checkpoint, or a run folder (its model.zip)",
             attrs.validators.optional(attrs.validators.instance_of(str)),
+            read=True,
         ),
     )
     exact_match: bool = attrs.field(

@@ -10,5 +10,6 @@ component = Component(
     factory="rlk_mpi.extension:mpi",
     summary="trains on several ranks: mpirun -n 4 rlk run --plugin mpi …; any algorithm",
     config=RanksConfig,
+    connects="rlk_mpi.extension:LAUNCH.enter",
     only_trains=True,
 )

@@ -16,5 +16,6 @@ class ReplayStartConfig:
         **setting(
             "a run folder (its newest checkpoint), a checkpoint, or a file of `save_replay_buffer`",
             attrs.validators.optional(attrs.validators.instance_of(str)),
+            read=True,
         ),
     )

@@ -10,5 +10,6 @@ component = Component(
     factory="rlk_torch_distributed.extension:torch_distributed",
     summary="trains on several ranks that torchrun starts; any algorithm, and GPUs by NCCL",
     config=RanksConfig,
+    connects="rlk_torch_distributed.extension:LAUNCH.enter",
     only_trains=True,
 )

@@ -20,7 +20,9 @@ def is_limitation(_: object, attribute: attrs.Attribute[Any], value: int) -> Non
 
 
 EXPERT_PATH = setting(
-    "the file of generate_expert_traj (.npz), or minari:ID", v.optional(v.instance_of(str))
+    "the file of generate_expert_traj (.npz), or minari:ID",
+    v.optional(v.instance_of(str)),
+    read=True,
 )
 TRAJ_LIMITATION = setting(
     "how many trajectories are used, from the first on; -1 uses all", is_limitation

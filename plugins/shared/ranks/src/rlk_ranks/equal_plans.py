@@ -1,8 +1,9 @@
 """Equal plans on all ranks: one that would train in another way is refused before training.
 
 All ranks run one command line, so plans differ where a program looks at its rank. Ranks with other
-settings would make other numbers of all-reduces, and wait for each other for ever. What is not
-compared here makes another model or other parameters, which `consistency.py` notices.
+plugins or settings would make other numbers of all-reduces, and wait for each other for ever, or
+they would train one policy for two aims, which no comparison of parameters notices: each step uses
+the mean of their gradients.
 """
 
 from __future__ import annotations
@@ -16,13 +17,19 @@ import attrs
 
 from rlk import settings
 from rlk.errors import PlanError
+from rlk.planning.choice import prefix_of
+from rlk.registry.external import is_external
+from rlk.registry.kinds import LISTS
 from rlk_ranks.world import World, title
 
 if TYPE_CHECKING:
+    from rlk.planning.choice import Choice
     from rlk.planning.plan import Plan
 
-#: Slots whose components must be the same on all ranks.
-SLOTS = ("algorithm", "policy", "storage", "optimiser")
+#: Places whose components only observe, write files, or step the environments of a rank.
+OWN_PLACES = ("callback", "logger", "serializer", "vec_env")
+#: Marks of settings that may differ: files of the machine, and environments.
+OWN_MARKS = ("read", "written", "environment")
 #: Settings of the run that may differ; the seed of all is rank 0's.
 OWN_SETTINGS = ("seed", "device", "n_threads")
 
@@ -43,14 +50,21 @@ def check_plans(plan: Plan, ranks: World) -> None:
 
 
 def decisive(plan: Plan) -> Iterator[tuple[str, str]]:
-    """What must be equal on all ranks, as (key, value as text); a file may be a rank's own."""
+    """What must be equal on all ranks, as (key, value as text): components, settings, spaces.
+
+    The components of one place are one value, in their order: `extension` is `mpi, compile`.
+    """
     from rlk.spaces import describe  # not at the top: it needs gymnasium
 
-    yield from ((slot, choice.name) for slot, choice in plan.choices() if slot in SLOTS)
-    config = plan.algorithm.config
-    hyperparameters = {} if config is None else attrs.asdict(config, recurse=False)
-    for key, value in (hyperparameters | plan.run_settings()).items():
-        if key not in OWN_SETTINGS and not key.endswith("path"):
+    names: dict[str, str] = {}
+    values: dict[str, Any] = {}
+    for place, choice in plan.choices():
+        if _decides(place, choice):
+            names[place] = f"{names[place]}, {choice.name}" if place in names else choice.name
+            values |= _settings(place, choice)
+    yield from names.items()
+    for key, value in (values | plan.run_settings()).items():
+        if key not in OWN_SETTINGS:
             yield key, _text(value)
     yield "observation space", describe(plan.observation_space)
     yield "action space", describe(plan.action_space)
@@ -64,6 +78,29 @@ def first_difference(first: Mapping[str, str], theirs: Mapping[str, str]) -> str
 def described(key: str, value: str | None) -> str:
     """A key with its value for a message; None where a rank does not have it."""
     return f"no {key}" if value is None else f"{key}={value}"
+
+
+def _decides(place: str, choice: Choice) -> bool:
+    """Whether a component changes how ranks train.
+
+    What joins by itself watches a run or makes it faster; a plugin of the user's own, which has no
+    distribution, may be a listener of one rank.
+    """
+    joins = choice.component.autostart != "never"
+    listens = is_external(choice.dist) and choice.kind in LISTS
+    return place not in OWN_PLACES and not joins and not listens
+
+
+def _settings(place: str, choice: Choice) -> dict[str, Any]:
+    """The settings of a component, by the keys that a user types, without those of one rank."""
+    if choice.config is None:
+        return {}
+    prefix = "" if place == "algorithm" else prefix_of(place, choice.name)
+    return {
+        f"{prefix}{field.name}": getattr(choice.config, field.name)
+        for field in attrs.fields(type(choice.config))
+        if not any(field.metadata.get(mark) for mark in OWN_MARKS)
+    }
 
 
 def _text(value: Any) -> str:

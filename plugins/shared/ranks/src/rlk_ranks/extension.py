@@ -36,11 +36,6 @@ class SeveralRanks:
     # ---- planning and building ------------------------------------------------------------------
 
     @hookimpl
-    def rlk_configure(self) -> None:
-        """Connects the ranks: if one of them is refused from now on, all end."""
-        self._launch.enter()
-
-    @hookimpl
     def rlk_check_plan(self, plan: Plan) -> str | None:
         """Refuses a second plugin that would train on the same ranks."""
         names = plan.hooks().implementers("rlk_make_communicator")

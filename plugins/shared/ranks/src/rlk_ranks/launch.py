@@ -25,6 +25,8 @@ class Launch:
     def enter(self) -> Guard | None:
         """The guard of this process, created at the first call; None for a single rank.
 
+        It is what a component names as `connects`: a rank that is refused afterwards ends all.
+
         Raises:
             PlanError: if the ranks cannot connect.
         """

@@ -9,6 +9,7 @@ component = Component(
     name="mpi-workers",
     factory="rlk_mpi_workers.vec_env:backend",
     hooks="rlk_mpi_workers.hooks:MpiWorkersHooks",
+    connects="rlk_mpi.extension:LAUNCH.enter",
     summary="steps environments on the other ranks of mpirun -n 4, on one machine or several",
     config=MpiWorkersConfig,
 )

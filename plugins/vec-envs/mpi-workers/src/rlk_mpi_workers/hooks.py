@@ -30,7 +30,6 @@ class MpiWorkersHooks:
                 f"plugin {together[0]!r} every rank is one. Leave out one of them: ranks that all "
                 "train have environments of their own, by --vec-env dummy or subprocess."
             )
-        LAUNCH.enter()  # the ranks meet: if a later step refuses one rank, all ranks end
         return None
 
     @hookimpl(trylast=True)

@@ -1,0 +1,55 @@
+"""Connects the processes that share a run, before any of them can be refused.
+
+The others would wait for ever for one that was refused alone. So what connects them
+(`Component.connects`) is called before any name or setting of the request is judged.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from operator import itemgetter
+from typing import Any
+
+from rlk.errors import PlanError
+from rlk.planning.choice import Choice
+from rlk.planning.draft import leaves_out
+from rlk.planning.layers import Rank
+from rlk.planning.parse import parse_plugin
+from rlk.planning.spec import CALLER, RunSpec, plugin_key
+from rlk.registry.kinds import SLOTS, slot_of
+from rlk.registry.registries import Registries
+
+
+def connect(spec: RunSpec, registries: Registries) -> None:
+    """Call what connects processes for every component that the request names.
+
+    Raises:
+        PlanError: if the processes cannot connect.
+    """
+    for choice in _named(spec, registries):
+        connects = choice.connects_of(choice.component)
+        if connects is not None:
+            choice.called(connects)
+
+
+def _named(spec: RunSpec, registries: Registries) -> list[Choice]:
+    """The registered components that a request names and does not leave out; one for each slot."""
+    found: dict[str, Choice] = {}
+    for asked in _asked(spec):
+        with contextlib.suppress(PlanError):  # planning refuses it when its turn comes
+            name, _ = parse_plugin(asked)
+            if leaves_out(name):
+                gone = registries.own_name(name.removeprefix("no:"))
+                found = {key: choice for key, choice in found.items() if choice.name != gone}
+            elif name in registries:
+                choice = Choice.of(registries.find(name), CALLER)
+                found[slot_of(choice.kind) or choice.name] = choice
+    return list(found.values())
+
+
+def _asked(spec: RunSpec) -> list[Any]:
+    """What is asked for by name in slots and as plugins; the user's wishes after those of files."""
+    asked = [(setting.rank, setting.value) for key, setting in spec.settings() if key in SLOTS]
+    for plugin in spec.plugins:
+        asked.append((Rank.FILE if plugin_key(plugin) in spec.origins else Rank.USER, plugin))
+    return [one for _, one in sorted(asked, key=itemgetter(0)) if isinstance(one, str)]
