@@ -31,6 +31,7 @@ from rlk.restoring.restored_components import (
     passed_with_settings,
     refuse_missing_components,
     restore_algorithm,
+    with_successors,
 )
 from rlk.restoring.restored_environment import restore_environment
 from rlk.restoring.saved_records import SavedComponent, SavedPlan
@@ -155,9 +156,9 @@ def spec_of(
     filled = {one.slot for one in used}
     used = without_switched_off(used, algo, now.given, registries)
     gone = {one.name for one in wanted} - {one.name for one in used}
-    own = _settings(used, filled, plugins, registries)
-    settings_of_file = without_settings_of(gone, {**saved.run.given(), **own}, algo, registries)
-    lost = lost_settings(settings_of_file, used, registries)
+    used = with_successors(used, now.given, registries)
+    of_file = {**saved.run.given(), **_settings(used, filled, plugins, registries)}
+    lost = lost_settings(without_settings_of(gone, of_file, algo, registries), used, registries)
     lost.refuse_missing_functions(now.given)
     if observers:
         lost.refuse_missing(now.given)

@@ -54,6 +54,18 @@ def test_policies_are_classes_names_and_registered_names(tmp_path: Path) -> None
     assert small_ppo(policy=MlpPolicy).agent.plan.policy.name == "mlp"
 
 
+def test_a_class_with_another_name_is_passed_to_load(tmp_path: Path) -> None:
+    class Renamed(Small):
+        pass
+
+    model = small_ppo(policy=Small, policy_kwargs={"act_fun": "relu"})
+    model.save(tmp_path / "model")
+    again = PPO2.load(tmp_path / "model", policy=Renamed)
+    assert again.value(np.ones(4)) == model.value(np.ones(4)) and again.policy is Renamed
+    with pytest.raises(ValueError, match=r"policy 'mlp' .* other networks than .* 'Small': "):
+        PPO2.load(tmp_path / "model", policy="MlpPolicy", policy_kwargs={"act_fun": "relu"})
+
+
 @pytest.mark.parametrize("env", ["CartPole-v1", "FrozenLake-v1", "Blackjack-v1"])
 def test_a_cnn_for_observations_that_are_no_images_is_refused_by_the_name_of_its_policy(
     env: str,
