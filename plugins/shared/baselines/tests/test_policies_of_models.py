@@ -11,7 +11,9 @@ import torch
 from gymnasium import spaces
 from small_models import small_ppo
 
-from rlk_baselines import DQN, PPO2, gym
+from rlk_baselines import DQN, HER, PPO2, gym
+from rlk_baselines.common import make_vec_env
+from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
 from rlk_baselines.common.policies import (
     ActorCriticPolicy,
     FeedForwardPolicy,
@@ -64,6 +66,35 @@ def test_a_class_with_another_name_is_passed_to_load(tmp_path: Path) -> None:
     assert again.value(np.ones(4)) == model.value(np.ones(4)) and again.policy is Renamed
     with pytest.raises(ValueError, match=r"policy 'mlp' .* other networks than .* 'Small': "):
         PPO2.load(tmp_path / "model", policy="MlpPolicy", policy_kwargs={"act_fun": "relu"})
+
+
+class Told(FeedForwardPolicy):
+    arguments: ClassVar[tuple[Any, ...]] = ()
+
+    def __init__(self, sess, ob_space, ac_space, n_env, n_steps, n_batch, **kwargs):
+        type(self).arguments = (ac_space, n_env, n_steps, n_batch)
+        super().__init__(sess, ob_space, ac_space, feature_extraction="mlp", **kwargs)
+
+
+def test_the_constructor_of_a_policy_is_told_the_dimensions_of_the_model(tmp_path: Path) -> None:
+    vector = make_vec_env("CartPole-v1", n_envs=2)
+    PPO2(Told, vector, n_steps=8, nminibatches=1).save(tmp_path / "model")
+    assert Told.arguments == (spaces.Discrete(2), 2, 8, 16)
+    PPO2.load(tmp_path / "model", policy=Told).set_env(make_vec_env("CartPole-v1", n_envs=3))
+    assert Told.arguments == (spaces.Discrete(2), 3, 8, 24)
+    DQN(Told, "CartPole-v1")
+    assert Told.arguments == (spaces.Discrete(2), 1, 1, 1)
+    HER(Told, BitFlippingEnv(3), DQN)
+    assert Told.arguments == (spaces.Discrete(3), 1, 1, 1)
+
+
+def test_an_error_in_the_constructor_of_a_policy_names_the_policy() -> None:
+    class Halves(FeedForwardPolicy):
+        def __init__(self, sess, ob_space, ac_space, *sizes, **kwargs):
+            super().__init__(sess, ob_space, ac_space, layers=[ac_space.shape[0] // 2], **kwargs)
+
+    with pytest.raises(ValueError, match="policy 'Halves' cannot be made: IndexError: tuple index"):
+        PPO2(Halves, "CartPole-v1")
 
 
 @pytest.mark.parametrize("env", ["CartPole-v1", "FrozenLake-v1", "Blackjack-v1"])

@@ -2,7 +2,7 @@
 
 In Stable Baselines, the constructor of a policy builds TensorFlow's graph. Here it only describes
 the networks, and rlk builds them in torch. `sess` holds the policy's settings (`policy_kwargs`, and
-defaults of the algorithm); `n_env`, `n_steps` and `n_batch` have no effect.
+defaults of the algorithm). It is called once, with the sizes that there the model for training has.
 """
 
 from __future__ import annotations
@@ -44,8 +44,11 @@ class BasePolicy(Architecture):
     Args:
         sess: the policy's settings in rlk; subclasses pass them on.
         ob_space: the observation space of one environment.
-        ac_space: None, because the networks do not depend on it.
-        n_env, n_steps, n_batch, reuse, scale, obs_ph, add_action_ph: ignored.
+        ac_space: the action space.
+        n_env: the number of environments that the model learns from.
+        n_steps: the steps of each per collection; 1 for a model without the argument `n_steps`.
+        n_batch: `n_env * n_steps`.
+        reuse, scale, obs_ph, add_action_ph: ignored.
     """
 
     #: The class of the settings in `sess`.
