@@ -16,6 +16,7 @@ from rlk_baselines.common import make_vec_env
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
 from rlk_baselines.common.policies import (
     ActorCriticPolicy,
+    CnnPolicy,
     FeedForwardPolicy,
     LstmPolicy,
     MlpPolicy,
@@ -30,6 +31,17 @@ class Small(FeedForwardPolicy):
         super().__init__(
             *args, **kwargs, net_arch=[{"pi": [4], "vf": [5]}], feature_extraction="mlp"
         )
+
+
+class Film(gym.Env):
+    observation_space = spaces.Box(0, 255, (36, 36, 1), np.uint8)
+    action_space = spaces.Discrete(2)
+
+    def reset(self) -> Any:
+        return np.full((36, 36, 1), 100, np.uint8)
+
+    def step(self, action: Any) -> Any:
+        return self.reset(), 1.0, True, {}
 
 
 def test_a_policy_is_found_by_its_name() -> None:
@@ -152,23 +164,37 @@ def test_an_activation_of_torch_is_saved_by_its_name(tmp_path: Path) -> None:
     ("model", "policy"), [(PPO2, "CnnPolicy"), (PPO2, "CnnLstmPolicy"), (DQN, "CnnPolicy")]
 )
 def test_images_of_floats_are_for_cnns_too(model: Any, policy: str) -> None:
-    class Film(gym.Env):
+    class Floats(Film):
         observation_space = spaces.Box(0.0, 1.0, (36, 36, 4), np.float32)
-        action_space = spaces.Discrete(2)
 
         def reset(self) -> Any:
             return self.observation_space.sample()
 
-        def step(self, action: Any) -> Any:
-            return self.observation_space.sample(), 1.0, True, {}
-
     own = {"n_steps": 4, "nminibatches": 1} if model is PPO2 else {"learning_starts": 4}
     batch = {} if model is PPO2 else {"batch_size": 4, "train_freq": 1, "buffer_size": 50}
-    made = model(policy, Film(), seed=0, n_cpu_tf_sess=1, **own, **batch)
+    made = model(policy, Floats(), seed=0, n_cpu_tf_sess=1, **own, **batch)
     before = made.get_parameters()
     made.learn(8)
     moved = {name for name, value in made.get_parameters().items() if (value != before[name]).any()}
     assert any("conv1" in name for name in moved)
+
+
+def flat(space: Any, **kwargs: Any) -> torch.nn.Module:
+    return torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(36 * 36, kwargs["size"]))
+
+
+@pytest.mark.parametrize("policy", ["CnnPolicy", CnnPolicy, "CnnLstmPolicy"])
+def test_further_keywords_of_a_policy_are_those_of_its_extractor(
+    policy: Any, tmp_path: Path
+) -> None:
+    kwargs = {"cnn_extractor": flat, "size": 3}
+    model = PPO2(policy, Film(), n_steps=8, nminibatches=1, policy_kwargs=kwargs)
+    assert "Linear(in_features=1296, out_features=3" in str(model.agent.run.policy)
+    model.save(tmp_path / "model")
+    with pytest.raises(Refused, match=r"again: .*dict\(cnn_extractor=flat, size=3\)"):
+        PPO2.load(tmp_path / "model", policy=policy)
+    again = PPO2.load(tmp_path / "model", policy=policy, policy_kwargs=kwargs)
+    assert again.value(Film().reset()) == model.value(Film().reset())
 
 
 def test_the_other_librarys_name_of_the_activation_is_told() -> None:

@@ -13,9 +13,12 @@ from torch.nn import functional
 
 from rlk.component import Component
 from rlk.errors import PlanError, RlkError, described
-from rlk.settings import plain
+from rlk.registry.kernel import default_kernel
+from rlk.settings import names, plain
 from rlk_baselines.policies.classes import BasePolicy
 from rlk_baselines.policies.registered import registered
+from rlk_baselines.without_effect import OF_LAYERS, keywords_with_effect
+from rlk_custom_policies.keywords import with_bound_extractor
 from rlk_mlp.config import ACTIVATION_NAMES
 from rlk_networks import Architecture
 
@@ -76,7 +79,18 @@ def policy_settings(
         raise PlanError(
             "policy_kwargs has activation_fn, the name in Stable-Baselines3. Write act_fun instead."
         )
+    if isinstance(policy, str):
+        kwargs = _used(policy, keywords_with_effect(kwargs, OF_LAYERS, "policy_kwargs"))
     return {"policy": policy, **{f"policy.{key}": value for key, value in kwargs.items()}}
+
+
+def _used(policy: str, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """`policy_kwargs`, those of a feature extractor bound to it, for a policy of this name."""
+    policies = default_kernel().registries.policies
+    if policy not in policies:  # which planning refuses
+        return kwargs
+    known = [*names(policies.get(policy).component().config), "dueling"]  # a setting of DQN
+    return with_bound_extractor(kwargs, known)
 
 
 def held_kwargs(kwargs: Mapping[str, Any]) -> dict[str, Any]:

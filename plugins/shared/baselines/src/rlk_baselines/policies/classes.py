@@ -16,6 +16,7 @@ from torch import nn
 
 from rlk_baselines.policies.extractors import nature_cnn
 from rlk_baselines.refusals import Refused
+from rlk_baselines.without_effect import OF_CLASSES, keywords_with_effect
 from rlk_custom_policies.feed_forward import FeedForwardConfig, refuse_other_than_images
 from rlk_custom_policies.keywords import with_keywords
 from rlk_custom_policies.lstm import LstmPolicyConfig
@@ -129,8 +130,9 @@ class FeedForwardPolicy(_Configured):
         act_fun: the activation: a function of a tensor, or its name. None means the algorithm's.
         cnn_extractor: a torch module, or a function of the observation space that returns one.
         feature_extraction: `"cnn"` or `"mlp"`.
-        kwargs: `layer_norm`, `share_encoder` (False gives every head its own), `dueling` (DQN), and
-            `features` and `channels` of the Nature CNN.
+        kwargs: `layer_norm`, `share_encoder` (False gives every head its own), `dueling` (DQN),
+            `features` and `channels` of the Nature CNN, and arguments of a function that is
+            `cnn_extractor`.
 
     Raises:
         PlanError: for an unknown keyword, or an invalid value.
@@ -181,7 +183,8 @@ class LstmPolicy(_Configured):
         cnn_extractor: a torch module, or a function of the observation space that returns one.
         layer_norm: whether the LSTM is layer-normalised.
         feature_extraction: `"cnn"` or `"mlp"`.
-        kwargs: `features` and `channels` of the Nature CNN.
+        kwargs: `features` and `channels` of the Nature CNN, and arguments of a function that is
+            `cnn_extractor`.
 
     Raises:
         PlanError: for an unknown keyword, or an invalid value.
@@ -225,10 +228,8 @@ def _chosen(policy: BasePolicy, keywords: dict[str, Any], feature_extraction: st
         for key, value in keywords.items()
         if value is not None and value is not nature_cnn and key not in _OF_THE_GRAPH
     }
-    told = policy.settings if attrs.has(type(policy.settings)) else None
-    return with_keywords(
-        told,
-        policy.config,
-        {**given, "feature_extraction": feature_extraction},
-        type(policy).__name__,
+    told, name = policy.settings, type(policy).__name__
+    used = keywords_with_effect(
+        {**given, "feature_extraction": feature_extraction}, OF_CLASSES, f"policy {name!r}"
     )
+    return with_keywords(told if attrs.has(type(told)) else None, policy.config, used, name)
