@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,9 +17,11 @@ from rlk_baselines.common import make_vec_env
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
 from rlk_baselines.common.policies import (
     ActorCriticPolicy,
+    BasePolicy,
     CnnPolicy,
     FeedForwardPolicy,
     LstmPolicy,
+    MlpLstmPolicy,
     MlpPolicy,
     get_policy_from_name,
     register_policy,
@@ -48,6 +51,46 @@ def test_a_policy_is_found_by_its_name() -> None:
     assert get_policy_from_name(ActorCriticPolicy, "MlpPolicy") is MlpPolicy
     with pytest.raises(ValueError, match="no policy 'Mlp'; there are CnnLnLstmPolicy, CnnLstmPol"):
         get_policy_from_name(ActorCriticPolicy, "Mlp")
+
+
+HandsOn = type("HandsOn", (Small,), {})
+
+
+@pytest.mark.parametrize(
+    ("policy", "expected"),
+    [
+        (BasePolicy, "reuse scale obs_ph add_action_ph"),
+        (MlpPolicy, "reuse kwargs"),
+        (CnnPolicy, "reuse kwargs"),
+        (MlpLstmPolicy, "n_lstm reuse kwargs"),
+        (Small, "reuse kwargs"),
+        (HandsOn, "reuse kwargs"),
+    ],
+)
+def test_the_signature_of_a_policy_class_is_the_documented_one(policy: Any, expected: str) -> None:
+    found = inspect.signature(policy)
+    first = "sess ob_space ac_space n_env n_steps n_batch"
+    assert [*found.parameters] == [*first.split(), *expected.split()]
+    assert "n_lstm" not in found.parameters or found.parameters["n_lstm"].default == 256
+
+
+def test_a_constructor_of_ones_own_keeps_its_signature() -> None:
+    class Given(FeedForwardPolicy):
+        def __init__(self, sess: Any, size: int = 3) -> None:
+            raise NotImplementedError
+
+    class Below(Given):
+        def __init__(self, *args: Any) -> None:
+            raise NotImplementedError
+
+    assert [*inspect.signature(Given).parameters] == ["sess", "size"]
+    assert [*inspect.signature(Below).parameters] == ["args"]
+
+
+@pytest.mark.parametrize("policy", [int, 3, lambda *args: None, torch.nn.Linear, "MlpPolicy"])
+def test_only_classes_of_policies_are_registered(policy: Any) -> None:
+    with pytest.raises(ValueError, match=r"register_policy\('Mine', …\) takes a class of policies"):
+        register_policy("Mine", policy)
 
 
 def test_policies_are_classes_names_and_registered_names(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ defaults of the algorithm). It is called once, with the sizes that there the mod
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn
 
@@ -58,6 +59,11 @@ class BasePolicy(Architecture):
     #: Whether DQN's Q network is dueling; None leaves it to DQN's own setting.
     dueling: bool | None = None
     load: ClassVar[Any] = classmethod(refuse_load)
+    __signature__: ClassVar[inspect.Signature]
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        cls.__signature__ = _signature(cls)
 
     def __new__(cls, *args: Any, **kwargs: Any) -> BasePolicy:
         if _OF_STABLE_BASELINES3 & kwargs.keys() or isinstance(next(iter(args), None), Space):
@@ -95,6 +101,25 @@ class BasePolicy(Architecture):
             f"{type(self).__name__} has no hidden layers: define trunk(self, role, features, *, "
             "extra=0, n_copies=1) (docs/custom-policies.md)."
         )
+
+
+def _signature(policy: type[BasePolicy]) -> inspect.Signature:
+    """The signature of a policy class, of which `inspect` alone would show that of `__new__`.
+
+    A constructor that hands on `*args` has the parameters of the class above it, up to `reuse`: it
+    does not say which of the others it has.
+    """
+    _, *own = inspect.signature(policy.__init__).parameters.values()
+    if own and own[0].kind is inspect.Parameter.VAR_POSITIONAL:
+        above = next(one for one in policy.__mro__[1:] if issubclass(one, BasePolicy))
+        known, renewed = above.__signature__.parameters, {one.name for one in own}
+        if "reuse" in known:
+            handed_on = [*known][: [*known].index("reuse") + 1]
+            own[:1] = [known[name] for name in handed_on if name not in renewed]
+    return inspect.Signature(own)
+
+
+BasePolicy.__signature__ = _signature(BasePolicy)
 
 
 class ActorCriticPolicy(BasePolicy):
