@@ -144,5 +144,60 @@ def test_changed_parts_that_it_acts_by_are_among_what_differs(make, tmp_path, rl
     changed = {"sees.sight": 3.0, "trains.sight": 3.0, "seed": 5}
     assert differs(**changed) == ["extension 'sees' had sight=2.0, and now has 3.0"]
     assert differs(policy="shades") == [
-        "the policy was 'stand-in-policy'; 'shades' acts otherwise by the same parameters"
+        "the policy was 'stand-in-policy'; 'shades' may act otherwise by the same parameters"
     ]
+
+
+@attrs.frozen(kw_only=True)
+class Tint:
+    shade: float = 0.0
+
+
+@attrs.frozen(kw_only=True)
+class Frame:
+    width: float = 0.0
+
+
+class Tinted(StandInPolicy):
+    config = Tint
+
+    def __init__(self, config):
+        self.settings = config
+
+
+class Renamed(Tinted):
+    pass
+
+
+class Framed(Tinted):
+    config = Frame
+
+
+class Wider(StandInPolicy):
+    def build(self, observation_space, heads):
+        module = super().build(observation_space, heads)
+        module.add_module("more", torch.nn.Linear(3, 3))
+        return module
+
+
+@pytest.mark.parametrize(
+    ("passed", "settings"),
+    [(Tinted, Tint(shade=0.5)), (Renamed, Tint(shade=0.5)), (Framed, Frame())],
+)
+def test_a_class_of_another_name_takes_the_slot_with_settings_of_the_same_names(
+    make, tmp_path, rlk_stand_in_kernel, passed, settings
+):
+    given = {"policy": Tinted, "policy.shade": 0.5}
+    path = make(**given).save(tmp_path / "model")
+    with rlk.load(path, kernel=rlk_stand_in_kernel, env=MATCH, policy=passed) as agent:
+        assert agent.plan.policy.name == passed.__name__
+        assert agent.plan.policy.config == settings
+
+
+@pytest.mark.parametrize(("before", "now"), [(StandInPolicy, Wider), (Wider, "stand-in-policy")])
+def test_another_policy_whose_networks_are_others_is_refused(
+    make, tmp_path, rlk_stand_in_kernel, before, now
+):
+    path = make(policy=before).save(tmp_path / "model")
+    with pytest.raises(PlanError, match=f"makes other networks than .* '{before.__name__}': "):
+        rlk.load(path, kernel=rlk_stand_in_kernel, env=MATCH, policy=now)

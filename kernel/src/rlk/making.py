@@ -24,7 +24,7 @@ from rlk.restoring.spaces_alone import spaces_alone
 from rlk.running import access
 from rlk.running.made_agents import made_agents
 from rlk.saving import checkpoint, saved_files
-from rlk.saving.changed_parts import changed_acting
+from rlk.saving.changed_parts import changed_acting, refused_as_other_policy
 from rlk.saving.restored_parts import bad_if_it_fails, part_of
 from rlk.saving.run_folder import check_out, continues_in
 from rlk.settings import changed
@@ -202,11 +202,12 @@ def _agent(
     plan: Plan, spec: RunSpec, state: State, path: Path, changes: Mapping[str, Any]
 ) -> Agent:
     """The agent of that plan, with the state from the file; a seed in `changes` takes effect."""
-    check_spaces_of_saved(state["manifest"]["plan"]["env"], plan, str(path))
-    with bad_if_it_fails(f"{path}: the run that it describes cannot be built"):
+    saved, built = state["manifest"]["plan"], f"{path}: the run that it describes cannot be built"
+    check_spaces_of_saved(saved["env"], plan, str(path))
+    with refused_as_other_policy(saved, plan), bad_if_it_fails(built):
         agent = Agent(plan, spec, part_of(state, "parameters"))
     restore(agent, state)
-    agent.differs += changed_acting(state["manifest"]["plan"], plan)
+    agent.differs += changed_acting(saved, plan)
     if changes.get("seed") is not None:
         agent.set_random_seed(plan.seed)
     return agent

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import attrs
+
 from rlk.component import Component
 from rlk.errors import PlanError
 from rlk.planning.draft import leaves_out
@@ -23,9 +25,11 @@ from rlk.registry.external import (
     made_name,
     passed_entry,
 )
+from rlk.registry.kinds import STACKED
 from rlk.registry.registries import Registries
 from rlk.restoring.restored_environment import place_of_saved, typed
 from rlk.restoring.saved_records import SavedComponent, SavedEnvironment
+from rlk.settings import names
 
 
 def restore_algorithm(
@@ -90,6 +94,33 @@ def in_saved_order(
         if again:
             ordered.append(passed.pop(again[0])[1])
     return [*ordered, *(plugin for _, plugin in passed)]
+
+
+def with_successors(
+    components: Iterable[SavedComponent], given: Mapping[str, Any], registries: Registries
+) -> list[SavedComponent]:
+    """The components, those from a program by the names of what is passed in their slots now.
+
+    A class may have another name than before. It has the saved settings if its own have the same
+    names; anything else has settings of its own.
+
+    Args:
+        components: the saved ones.
+        given: the settings that are given now, by dotted key.
+        registries: where components are found by their names.
+    """
+    return [_succeeded(saved, given.get(saved.slot), registries) for saved in components]
+
+
+def _succeeded(saved: SavedComponent, now: Any, registries: Registries) -> SavedComponent:
+    if now is None or saved.slot in STACKED or not saved.is_external:
+        return saved
+    name = parse_plugin(now)[0] if isinstance(now, str) else now
+    component = find_entry(name, saved.kind, registries).component()
+    if component.name == saved.name:
+        return saved
+    has_same = saved.settings.keys() == set(names(component.config))
+    return attrs.evolve(saved, name=component.name, settings=saved.settings if has_same else {})
 
 
 def refuse_not_passed_again(

@@ -32,6 +32,7 @@ from rlk.restoring.passed_again import (
     refuse_not_passed_again,
     restorable,
     restore_algorithm,
+    with_successors,
 )
 from rlk.restoring.restored_environment import restore_environment
 from rlk.restoring.saved_records import SavedComponent, SavedPlan
@@ -156,9 +157,10 @@ def spec_of(
     filled = {one.slot for one in used}
     used = without_switched_off(used, algo, now.given, registries)
     gone = {one.name for one in wanted} - {one.name for one in used}
-    own = _settings(used, filled, plugins, registries)
-    settings_of_file = without_settings_of(gone, {**saved.run.given(), **own}, algo, registries)
-    kept, lost = without_lost(settings_of_file, used, registries, now.given)
+    used = with_successors(used, now.given, registries)
+    of_file = {**saved.run.given(), **_settings(used, filled, plugins, registries)}
+    of_file = without_settings_of(gone, of_file, algo, registries)
+    kept, lost = without_lost(of_file, used, registries, now.given)
     refuse_lost(lost, resumes=observers)
     sentences = [one.sentence for one in lost]
     given = {

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from rlk.errors import BadFile
+from rlk.errors import BadFile, PlanError
 from rlk.protocols import State
+from rlk.registry.external import is_external
 from rlk.registry.kinds import group_slot
 from rlk.settings import unstructure, was_callable
 
@@ -42,8 +44,30 @@ def changed_acting(saved: Mapping[str, Any], plan: Plan) -> Iterator[str]:
                 if key in now and now[key] != value and not was_callable(value):
                     yield f"{slot} {choice.name!r} had {key}={value!r}, and now has {now[key]!r}"
         elif slot in _ONE and of_slot:
-            other = of_slot[0]["name"]
-            yield f"the {slot} was {other!r}; {choice.name!r} acts otherwise by the same parameters"
+            other, name = of_slot[0]["name"], choice.name
+            yield f"the {slot} was {other!r}; {name!r} may act otherwise by the same parameters"
+
+
+@contextlib.contextmanager
+def refused_as_other_policy(saved: Mapping[str, Any], plan: Plan) -> Iterator[None]:
+    """Turn a BadFile into a PlanError if the policy is not certainly the one that was saved.
+
+    It is another one, or one that the program passed, whose class may have changed.
+
+    Args:
+        saved: the plan in the file.
+        plan: the one that the parameters of the file are put into.
+    """
+    try:
+        yield
+    except BadFile as error:
+        before = next((one["name"] for one in saved["components"] if one["slot"] == "policy"), "")
+        if plan.policy.name == before and not is_external(plan.policy.dist):
+            raise
+        raise PlanError(
+            f"{plan.policy.title} makes other networks than the saved model's policy {before!r}: "
+            f"{error}"
+        ) from error
 
 
 def with_new_optimisers(run: Run, state: State) -> tuple[State, list[str]]:

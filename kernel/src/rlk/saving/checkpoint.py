@@ -23,7 +23,11 @@ from rlk.running.access import check_not_learning_elsewhere
 from rlk.running.environment_states import environment_states
 from rlk.running.moved_parameters import adopt_parameters
 from rlk.saving import plugin_states
-from rlk.saving.changed_parts import refuse_other_n_envs, with_new_optimisers
+from rlk.saving.changed_parts import (
+    refuse_other_n_envs,
+    refused_as_other_policy,
+    with_new_optimisers,
+)
 from rlk.saving.manifest import STATE_VERSION, Part
 from rlk.saving.restored_parts import part_of, restoring
 from rlk.saving.state_check import check_state
@@ -170,12 +174,16 @@ def restore(run: Run, state: State) -> list[str]:
 
     Raises:
         RlkError: if a parameter of the run was replaced; the run is then unchanged.
+        PlanError: if another policy makes other networks; the run is then unchanged.
         BadFile: if the parameters do not fit (the run is then unchanged), or if another part
             cannot load its saved state.
     """
     adopt_parameters(run)
     state, differs = with_new_optimisers(run, state)
-    for part in PARTS:
+    parameters, *others = PARTS
+    with refused_as_other_policy(state["manifest"]["plan"], run.plan):
+        _restore_part(run.parameters, state, parameters, _title(run, parameters))
+    for part in others:
         _restore_part(getattr(run, part), state, part, _title(run, part))
     restore_untrained(run, part_of(state, "buffers"))
     _restore_noises(run, part_of(state, "noises"))

@@ -89,7 +89,7 @@ def test_a_clock_that_is_set_back_does_not_change_the_speed_of_a_collection(
     an_hour_ago = time.time() - 3600.0
     monkeypatch.setattr(time, "time", lambda: an_hour_ago)
     losses: Any = SimpleNamespace(take=dict)
-    assert 0.0 <= collection.rest(RUN, losses)["n_seconds"] < 3600.0
+    assert 0.0 <= collection.updated(RUN, losses)["n_seconds"] < 3600.0
 
 
 class Ten(gymnasium.Env[Any, Any]):

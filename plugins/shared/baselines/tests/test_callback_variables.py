@@ -12,7 +12,7 @@ from rlk.errors import NotFinite
 from rlk_baselines import A2C, ACER, ACKTR, DDPG, DQN, GAIL, PPO1, PPO2, SAC, TD3, TRPO, sb3
 from rlk_baselines.bench import Monitor
 from rlk_baselines.common import make_vec_env
-from rlk_baselines.common.callbacks import BaseCallback
+from rlk_baselines.common.callbacks import BaseCallback, CallbackList
 from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize
 from rlk_baselines.gail import ExpertDataset
 from rlk_baselines.models import ActorCriticRLModel
@@ -127,6 +127,33 @@ def test_episodes_rewards_and_losses_of_a_collection_are_there_after_it(counting
     assert found[4]["policy_entropy"] == pytest.approx(np.log(2), abs=1e-3)
     assert found[4]["value_loss"] > 0 and found[4]["fps"] > 0
     assert found[4]["states"] is None and found[4]["mb_states"] is None
+
+
+class AtRolloutEnd(BaseCallback):
+    """Keeps what `names` of the variables are when a collection is complete."""
+
+    def __init__(self, names: str) -> None:
+        super().__init__()
+        self.names, self.seen = names.split(), list[list[Any]]()
+
+    def _on_rollout_end(self) -> None:
+        self.seen.append([np.array(self.locals[name]).tolist() for name in self.names])
+
+
+@pytest.mark.parametrize("cls", [A2C, ACER, ACKTR, PPO2])
+def test_a_callback_at_the_end_of_a_collection_sees_all_of_it(counting: Any, cls: Any) -> None:
+    callback = AtRolloutEnd("true_reward masks update")
+    env = DummyVecEnv([lambda: counting(2), lambda: counting(4)])
+    cls("MlpPolicy", env, n_steps=4).learn(16, callback=CallbackList([callback]))
+    starts = [True, False, True, False, True, False, False, False]
+    assert callback.seen == [[[1.0] * 8, starts, update] for update in (1, 2)]
+
+
+def test_counts_at_the_end_of_a_segment_include_its_last_step(counting: Any) -> None:
+    callback = AtRolloutEnd("step current_it_len current_ep_len cur_ep_ret rewards episode_start")
+    TRPO("MlpPolicy", counting(3), timesteps_per_batch=4).learn(8, callback=callback)
+    first, second = callback.seen
+    assert first == [4, 4, 1, 1.0, [1.0] * 4, False] and second[:4] == [8, 4, 2, 2.0]
 
 
 def test_a_recurrent_policy_has_the_state_that_a_collection_began_with() -> None:

@@ -13,9 +13,10 @@ import pytest
 
 import rlk_baselines
 from rlk_baselines import A2C, ACER, DDPG, DQN, HER, PPO2, SAC, TD3
-from rlk_baselines.common.base_class import BaseRLModel
+from rlk_baselines.common.base_class import ActorCriticRLModel, BaseRLModel, OffPolicyRLModel
 from rlk_baselines.common.noise import AdaptiveParamNoiseSpec, NormalActionNoise
 from rlk_baselines.common.policies import MlpPolicy
+from rlk_baselines.sb3.common.base_class import BaseAlgorithm
 
 MODELS = ("A2C", "ACER", "ACKTR", "DDPG", "DQN", "PPO1", "PPO2", "SAC", "TD3", "TRPO")
 #: The documented signatures.
@@ -215,6 +216,20 @@ def test_what_was_tensorflows_says_so() -> None:
     model = A2C("MlpPolicy", "CartPole-v1")
     with pytest.raises(AttributeError, match="belongs to TensorFlow"):
         _ = model.sess
+
+
+class OwnAlgorithm(ActorCriticRLModel):
+    def __init__(self, policy: Any, env: Any) -> None:
+        super().__init__(policy, env, requires_vec_env=True, policy_base=MlpPolicy)
+
+
+@pytest.mark.parametrize(
+    "cls", [BaseRLModel, ActorCriticRLModel, OffPolicyRLModel, BaseAlgorithm, OwnAlgorithm]
+)
+def test_a_class_without_an_algorithm_is_refused_with_how_to_write_one(cls: Any) -> None:
+    told = f"{cls.__name__} has no algorithm .*: rlk plugins new NAME --kind algorithm"
+    with pytest.raises(ValueError, match=told):
+        cls("MlpPolicy", "CartPole-v1")
 
 
 def test_a_model_class_may_have_a_learn_of_its_own():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,11 +12,16 @@ import torch
 from gymnasium import spaces
 from small_models import small_ppo
 
-from rlk_baselines import DQN, PPO2, gym
+from rlk_baselines import DQN, HER, PPO2, gym
+from rlk_baselines.common import make_vec_env
+from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
 from rlk_baselines.common.policies import (
     ActorCriticPolicy,
+    BasePolicy,
+    CnnPolicy,
     FeedForwardPolicy,
     LstmPolicy,
+    MlpLstmPolicy,
     MlpPolicy,
     get_policy_from_name,
     register_policy,
@@ -30,10 +36,61 @@ class Small(FeedForwardPolicy):
         )
 
 
+class Film(gym.Env):
+    observation_space = spaces.Box(0, 255, (36, 36, 1), np.uint8)
+    action_space = spaces.Discrete(2)
+
+    def reset(self) -> Any:
+        return np.full((36, 36, 1), 100, np.uint8)
+
+    def step(self, action: Any) -> Any:
+        return self.reset(), 1.0, True, {}
+
+
 def test_a_policy_is_found_by_its_name() -> None:
     assert get_policy_from_name(ActorCriticPolicy, "MlpPolicy") is MlpPolicy
     with pytest.raises(ValueError, match="no policy 'Mlp'; there are CnnLnLstmPolicy, CnnLstmPol"):
         get_policy_from_name(ActorCriticPolicy, "Mlp")
+
+
+HandsOn = type("HandsOn", (Small,), {})
+
+
+@pytest.mark.parametrize(
+    ("policy", "expected"),
+    [
+        (BasePolicy, "reuse scale obs_ph add_action_ph"),
+        (MlpPolicy, "reuse kwargs"),
+        (CnnPolicy, "reuse kwargs"),
+        (MlpLstmPolicy, "n_lstm reuse kwargs"),
+        (Small, "reuse kwargs"),
+        (HandsOn, "reuse kwargs"),
+    ],
+)
+def test_the_signature_of_a_policy_class_is_the_documented_one(policy: Any, expected: str) -> None:
+    found = inspect.signature(policy)
+    first = "sess ob_space ac_space n_env n_steps n_batch"
+    assert [*found.parameters] == [*first.split(), *expected.split()]
+    assert "n_lstm" not in found.parameters or found.parameters["n_lstm"].default == 256
+
+
+def test_a_constructor_of_ones_own_keeps_its_signature() -> None:
+    class Given(FeedForwardPolicy):
+        def __init__(self, sess: Any, size: int = 3) -> None:
+            raise NotImplementedError
+
+    class Below(Given):
+        def __init__(self, *args: Any) -> None:
+            raise NotImplementedError
+
+    assert [*inspect.signature(Given).parameters] == ["sess", "size"]
+    assert [*inspect.signature(Below).parameters] == ["args"]
+
+
+@pytest.mark.parametrize("policy", [int, 3, lambda *args: None, torch.nn.Linear, "MlpPolicy"])
+def test_only_classes_of_policies_are_registered(policy: Any) -> None:
+    with pytest.raises(ValueError, match=r"register_policy\('Mine', …\) takes a class of policies"):
+        register_policy("Mine", policy)
 
 
 def test_policies_are_classes_names_and_registered_names(tmp_path: Path) -> None:
@@ -52,6 +109,47 @@ def test_policies_are_classes_names_and_registered_names(tmp_path: Path) -> None
     model.save(tmp_path / "model")
     assert PPO2.load(tmp_path / "model").predict(np.zeros(4))[0] in (0, 1)
     assert small_ppo(policy=MlpPolicy).agent.plan.policy.name == "mlp"
+
+
+def test_a_class_with_another_name_is_passed_to_load(tmp_path: Path) -> None:
+    class Renamed(Small):
+        pass
+
+    model = small_ppo(policy=Small, policy_kwargs={"act_fun": "relu"})
+    model.save(tmp_path / "model")
+    again = PPO2.load(tmp_path / "model", policy=Renamed)
+    assert again.value(np.ones(4)) == model.value(np.ones(4)) and again.policy is Renamed
+    with pytest.raises(ValueError, match=r"policy 'mlp' .* other networks than .* 'Small': "):
+        PPO2.load(tmp_path / "model", policy="MlpPolicy", policy_kwargs={"act_fun": "relu"})
+
+
+class Told(FeedForwardPolicy):
+    arguments: ClassVar[tuple[Any, ...]] = ()
+
+    def __init__(self, sess, ob_space, ac_space, n_env, n_steps, n_batch, **kwargs):
+        type(self).arguments = (ac_space, n_env, n_steps, n_batch)
+        super().__init__(sess, ob_space, ac_space, feature_extraction="mlp", **kwargs)
+
+
+def test_the_constructor_of_a_policy_is_told_the_dimensions_of_the_model(tmp_path: Path) -> None:
+    vector = make_vec_env("CartPole-v1", n_envs=2)
+    PPO2(Told, vector, n_steps=8, nminibatches=1).save(tmp_path / "model")
+    assert Told.arguments == (spaces.Discrete(2), 2, 8, 16)
+    PPO2.load(tmp_path / "model", policy=Told).set_env(make_vec_env("CartPole-v1", n_envs=3))
+    assert Told.arguments == (spaces.Discrete(2), 3, 8, 24)
+    DQN(Told, "CartPole-v1")
+    assert Told.arguments == (spaces.Discrete(2), 1, 1, 1)
+    HER(Told, BitFlippingEnv(3), DQN)
+    assert Told.arguments == (spaces.Discrete(3), 1, 1, 1)
+
+
+def test_an_error_in_the_constructor_of_a_policy_names_the_policy() -> None:
+    class Halves(FeedForwardPolicy):
+        def __init__(self, sess, ob_space, ac_space, *sizes, **kwargs):
+            super().__init__(sess, ob_space, ac_space, layers=[ac_space.shape[0] // 2], **kwargs)
+
+    with pytest.raises(ValueError, match="policy 'Halves' cannot be made: IndexError: tuple index"):
+        PPO2(Halves, "CartPole-v1")
 
 
 @pytest.mark.parametrize("env", ["CartPole-v1", "FrozenLake-v1", "Blackjack-v1"])
@@ -109,23 +207,37 @@ def test_an_activation_of_torch_is_saved_by_its_name(tmp_path: Path) -> None:
     ("model", "policy"), [(PPO2, "CnnPolicy"), (PPO2, "CnnLstmPolicy"), (DQN, "CnnPolicy")]
 )
 def test_images_of_floats_are_for_cnns_too(model: Any, policy: str) -> None:
-    class Film(gym.Env):
+    class Floats(Film):
         observation_space = spaces.Box(0.0, 1.0, (36, 36, 4), np.float32)
-        action_space = spaces.Discrete(2)
 
         def reset(self) -> Any:
             return self.observation_space.sample()
 
-        def step(self, action: Any) -> Any:
-            return self.observation_space.sample(), 1.0, True, {}
-
     own = {"n_steps": 4, "nminibatches": 1} if model is PPO2 else {"learning_starts": 4}
     batch = {} if model is PPO2 else {"batch_size": 4, "train_freq": 1, "buffer_size": 50}
-    made = model(policy, Film(), seed=0, n_cpu_tf_sess=1, **own, **batch)
+    made = model(policy, Floats(), seed=0, n_cpu_tf_sess=1, **own, **batch)
     before = made.get_parameters()
     made.learn(8)
     moved = {name for name, value in made.get_parameters().items() if (value != before[name]).any()}
     assert any("conv1" in name for name in moved)
+
+
+def flat(space: Any, **kwargs: Any) -> torch.nn.Module:
+    return torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(36 * 36, kwargs["size"]))
+
+
+@pytest.mark.parametrize("policy", ["CnnPolicy", CnnPolicy, "CnnLstmPolicy"])
+def test_further_keywords_of_a_policy_are_those_of_its_extractor(
+    policy: Any, tmp_path: Path
+) -> None:
+    kwargs = {"cnn_extractor": flat, "size": 3}
+    model = PPO2(policy, Film(), n_steps=8, nminibatches=1, policy_kwargs=kwargs)
+    assert "Linear(in_features=1296, out_features=3" in str(model.agent.run.policy)
+    model.save(tmp_path / "model")
+    with pytest.raises(Refused, match=r"again: .*dict\(cnn_extractor=flat, size=3\)"):
+        PPO2.load(tmp_path / "model", policy=policy)
+    again = PPO2.load(tmp_path / "model", policy=policy, policy_kwargs=kwargs)
+    assert again.value(Film().reset()) == model.value(Film().reset())
 
 
 def test_the_other_librarys_name_of_the_activation_is_told() -> None:

@@ -174,11 +174,13 @@ def test_policies_say_how_many_observations_they_have_and_what_their_actions_are
         (A2C, "policy", "model.agent.run.policy, the torch module"),
         (DQN, "q_values", r"step\(obs\), which gives actions and Q values"),
         (SAC, "make_actor", "model.agent.run.policy.pi"),
+        (SAC, "make_critics", "model.agent.run.policy.qf"),
+        (DDPG, "make_critic", "model.agent.run.policy.qf"),
         (TD3, "obs_ph", "which takes arrays"),
     ],
 )
 def test_tensors_of_a_graph_say_what_to_write_instead(kind: Any, name: str, instead: str) -> None:
-    model = made(kind, "Pendulum-v1" if kind in (SAC, TD3) else "CartPole-v1")
+    model = made(kind, "Pendulum-v1" if kind in (DDPG, SAC, TD3) else "CartPole-v1")
     policy = model.act_model if kind is A2C else model.step_model
     with pytest.raises(AttributeError, match=f"no attribute {name!r}.*Write .*{instead}"):
         getattr(policy, name)

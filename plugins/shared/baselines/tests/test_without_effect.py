@@ -6,11 +6,13 @@ import warnings
 from typing import Any
 
 import pytest
+import torch
 
 import rlk_baselines
 from rlk.registry.kernel import default_kernel
 from rlk_baselines import sb3
 from rlk_baselines.common.noise import AdaptiveParamNoiseSpec
+from rlk_baselines.common.policies import FeedForwardPolicy, LstmPolicy
 from rlk_baselines.sb3_contrib import TRPO, MaskablePPO, RecurrentPPO
 
 #: Argument -> a value that is not the default.
@@ -159,3 +161,46 @@ def test_keywords_of_policies_are_warned_of_too(
     small = {"buffer_size": 300} if kind is sb3.SAC else {}
     with pytest.warns(UserWarning, match=f"policy_kwargs: {told}"):
         kind("MlpPolicy", env, policy_kwargs=kwargs, **small)
+
+
+EXTRACTOR = torch.nn.Flatten()
+
+
+@pytest.mark.parametrize(
+    ("base", "keywords", "without", "needed"),
+    [
+        (FeedForwardPolicy, {"net_arch": [9], "feature_extraction": "mlp"}, "layers", "net_arch=N"),
+        (LstmPolicy, {"net_arch": [9, "lstm"], "feature_extraction": "mlp"}, "layers", "net_arch="),
+        (FeedForwardPolicy, {"feature_extraction": "mlp"}, "cnn_extractor", "feature_extraction="),
+        (LstmPolicy, {"feature_extraction": "mlp"}, "cnn_extractor", "feature_extraction='cnn'"),
+        (FeedForwardPolicy, {"cnn_extractor": EXTRACTOR}, "features", "cnn_extractor=nature_cnn"),
+        (LstmPolicy, {"cnn_extractor": EXTRACTOR}, "features", "cnn_extractor=nature_cnn"),
+    ],
+)
+def test_keywords_of_policy_classes_are_warned_of_too(
+    base: Any, keywords: Any, without: str, needed: str
+) -> None:
+    value = {"layers": [7], "cnn_extractor": EXTRACTOR, "features": 7}[without]
+
+    class Own(base):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs, **keywords)
+
+    def shapes(**kwargs: Any) -> list[Any]:
+        model = rlk_baselines.A2C(Own, "CartPole-v1", policy_kwargs=kwargs)
+        return [one.shape for one in model.get_parameters().values()]
+
+    with pytest.warns(UserWarning, match=f"policy 'Own': {without}=.* without {needed}"):
+        found = shapes(**{without: value})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert found == shapes()
+
+
+@pytest.mark.parametrize(
+    ("kind", "env"),
+    [(rlk_baselines.A2C, "CartPole-v1"), (rlk_baselines.DDPG, "Pendulum-v1")],
+)
+def test_layers_beside_net_arch_have_no_effect(kind: Any, env: str) -> None:
+    with pytest.warns(UserWarning, match=r"policy_kwargs: layers=\[7\] .* net_arch=None"):
+        kind("MlpPolicy", env, policy_kwargs={"layers": [7], "net_arch": [9]})

@@ -224,6 +224,21 @@ def test_a_cnn_of_ones_own_takes_the_place_of_the_nature_cnn():
     assert policy.shared.features == 3
 
 
+def flat(space, *, size, n_lstm=None):
+    assert n_lstm is None, "a setting of the policy is not passed on"
+    return nn.Sequential(nn.Flatten(), nn.Linear(40 * 40, size))
+
+
+@pytest.mark.parametrize("keywords", [{}, {"n_lstm": 3}])
+def test_further_keywords_are_arguments_of_the_function_that_extracts_features(keywords):
+    base = LstmPolicy if keywords else FeedForwardPolicy
+    policy = base(cnn_extractor=flat, size=5, **keywords)
+    assert "Linear(in_features=1600, out_features=5" in str(built(policy, IMAGE))
+    for extractor, key in ((flat, "sizes"), (nn.Flatten(), "size"), (None, "size")):
+        with pytest.raises(PlanError, match=f"unknown setting of .*: '{key}'"):
+            base(cnn_extractor=extractor, **{key: 5}, **keywords)
+
+
 @pytest.mark.parametrize("base", [FeedForwardPolicy, LstmPolicy])
 def test_a_cnn_of_ones_own_may_take_other_observations(rlk_make, base):
     class Doubled(nn.Module):

@@ -163,8 +163,15 @@ def bound(model: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -
     Raises:
         TypeError: if the arguments do not match the signature. For an unknown keyword the message
             suggests similar names.
-        Refused: for an argument of another type, if it is one that rlk does not check.
+        Refused: for a class without an algorithm, or an argument of another type, if it is one
+            that rlk does not check.
     """
+    if not model.algo:
+        raise Refused(
+            f"{model.__name__} has no algorithm of rlk to learn by. Derive the class from a model, "
+            "such as A2C, or write a custom algorithm as a plugin: "
+            "rlk plugins new NAME --kind algorithm."
+        )
     found = signature(model)
     try:
         given = found.bind(*arguments, **keywords)

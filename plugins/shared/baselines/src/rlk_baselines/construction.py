@@ -26,7 +26,7 @@ from rlk_baselines.environments.as_vec_env import as_vec_env, env_id
 from rlk_baselines.environments.training_vector import training_vector
 from rlk_baselines.environments.unvectorized import Unvectorized
 from rlk_baselines.learning import Watcher
-from rlk_baselines.policies.chosen import held_kwargs, policy_settings
+from rlk_baselines.policies.chosen import Dimensions, held_kwargs, policy_settings
 from rlk_baselines.refusals import Refused, refused
 from rlk_baselines.without_effect import with_effect
 from rlk_mpi.world import several_launched
@@ -160,7 +160,12 @@ class Constructed(metaclass=Documented):
         return settings
 
     def _policy_settings(self) -> dict[str, Any]:
-        return policy_settings(self._given["policy"], self.policy_kwargs)
+        return policy_settings(self._given["policy"], self.policy_kwargs, self._dimensions())
+
+    def _dimensions(self) -> Dimensions:
+        """What the constructor of a policy class is told of the model."""
+        n_steps = self._given.get("n_steps", 1)  # checked before a policy is made
+        return Dimensions(self._space("action"), self.n_envs or 1, n_steps)
 
     def _plugins(self) -> list[Any]:
         """The rlk plugins that the model activates."""

@@ -245,6 +245,9 @@ class Watcher:
     @hookimpl
     def rlk_rollout_end(self) -> None:
         if self.call is not None and self.call.callback is not None:
+            for variables in self._accumulated:
+                self._variables.update(variables.collected())
+            self.call.callback.update_locals(self._variables)
             with _raising():
                 self.call.callback.on_rollout_end()
 
@@ -256,7 +259,7 @@ class Watcher:
             self.call.losses.write(run)
         if self.call.callback is not None:
             for variables in self._accumulated:
-                self._variables.update(variables.rest(run, self._latest))
+                self._variables.update(variables.updated(run, self._latest))
         if run.clock.iterations - self._logged >= self._collections:
             self._logged = run.clock.iterations
             run.log()

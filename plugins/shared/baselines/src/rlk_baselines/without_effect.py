@@ -1,4 +1,4 @@
-"""Warns about constructor arguments that have no effect because of another argument.
+"""Warns about arguments of models and keywords of policies without effect because of another one.
 
 Stable Baselines and Stable-Baselines3 ignore them silently, and rlk itself refuses them. A model
 uses the defaults of such arguments, as long as they have no effect.
@@ -10,7 +10,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from rlk.program_warnings import warn_program
-from rlk_baselines.arguments import Argument, is_other
+from rlk_baselines.arguments import Argument, Needed, is_other
+
+#: The keyword of every policy that needs another one.
+OF_LAYERS = {"layers": Needed("net_arch", "None", lambda value: value is None)}
+#: Those of a policy class, which may have a CNN or none.
+OF_CLASSES = {
+    **OF_LAYERS,
+    "cnn_extractor": Needed("feature_extraction", "'cnn'", lambda value: value == "cnn"),
+    **dict.fromkeys(
+        ("features", "channels"), Needed("cnn_extractor", "nature_cnn", lambda value: value is None)
+    ),
+}
 
 
 def with_effect(given: Mapping[str, Any], arguments: Mapping[str, Argument]) -> dict[str, Any]:
@@ -22,6 +33,24 @@ def with_effect(given: Mapping[str, Any], arguments: Mapping[str, Argument]) -> 
         if not one.needs.is_on(given[one.needs.switch]):
             warn_without_effect(name, given[name], f"{one.needs.switch}={one.needs.says}")
             found[name] = one.default
+    return found
+
+
+def keywords_with_effect(
+    given: Mapping[str, Any], needs: Mapping[str, Needed], whose: str
+) -> dict[str, Any]:
+    """The keywords of a policy, without those that have no effect, and with a warning for each.
+
+    Args:
+        given: the keywords; None counts as left out.
+        needs: the condition of each that has one.
+        whose: what warnings say before the keyword.
+    """
+    found = dict(given)
+    for name, needed in needs.items():
+        if given.get(name) is not None and not needed.is_on(given.get(needed.switch)):
+            value = found.pop(name)
+            warn_without_effect(f"{whose}: {name}", value, f"{needed.switch}={needed.says}")
     return found
 
 

@@ -50,7 +50,11 @@ class AccumulatedVariables:
     def add(self, step: Step, infos: Infos) -> None:
         """Include this step, after the callback."""
 
-    def rest(self, run: Run, losses: Means) -> Variables:
+    def collected(self) -> Variables:
+        """Further variables, and new values, once the collection is complete."""
+        return {}
+
+    def updated(self, run: Run, losses: Means) -> Variables:
         """Further variables, after the updates."""
         return {}
 

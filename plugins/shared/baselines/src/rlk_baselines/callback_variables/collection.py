@@ -63,14 +63,19 @@ class Collection(AccumulatedVariables):
         self.lists["ep_infos"] += [info["episode"] for info in infos if "episode" in info]
         self.start = np.logical_or(step.terminated, step.truncated)
 
-    def rest(self, run: Run, losses: Means) -> Variables:
-        """Rewards and episode starts of the collection, [N * T], its speed, and the mean losses."""
+    def collected(self) -> Variables:
+        """The rewards and episode starts of the whole collection, each [N * T]."""
+        names = {"true_reward": "mb_rewards", "masks": "mb_dones"}
+        return {
+            name: np.asarray(self.lists[kept]).swapaxes(0, 1).reshape(-1)
+            for name, kept in names.items()
+        }
+
+    def updated(self, run: Run, losses: Means) -> Variables:
+        """The speed so far, and the mean losses of the updates."""
         seconds = time.monotonic() - self._began
         steps = run.timesteps - self.before.timesteps
         found: Variables = {"n_seconds": seconds, "fps": int(steps / max(seconds, 1e-9))}
-        names = {"true_reward": "mb_rewards", "masks": "mb_dones"}
-        for name, kept in names.items():
-            found[name] = np.asarray(self.lists[kept]).swapaxes(0, 1).reshape(-1)
         numbers = losses.take()
         found |= {name: numbers[name] for name in ("value_loss", "policy_loss") if name in numbers}
         if "entropy_loss" in numbers:

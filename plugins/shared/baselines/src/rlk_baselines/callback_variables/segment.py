@@ -64,7 +64,6 @@ class Segment(AccumulatedVariables):
         reward = float(step.reward[0])
         found |= arrays | {
             "i": i,
-            "step": self._step,
             "action": step.action,
             "clipped_action": found["clipped_actions"],
             "vpred": step.extras["value"],
@@ -72,17 +71,29 @@ class Segment(AccumulatedVariables):
             "reward": reward,
             "true_reward": reward,
             "done": bool(found["dones"][0]),
-            "episode_start": self._is_start,
-            "current_it_len": i,
-            "current_ep_len": self._length,
-            **dict.fromkeys(("cur_ep_ret", "cur_ep_true_ret"), self._return),
+            **self._counts(),
             **dict.fromkeys(("ep_rets", "ep_true_rets"), self._returns),
             "ep_lens": self._lengths,
         }
         found["dones"] = arrays["dones"]
         if not self._knows_rewards:
-            for name in ("reward", "rewards", "cur_ep_ret", "ep_rets"):
+            for name in ("reward", "rewards", "ep_rets"):
                 del found[name]
+
+    def collected(self) -> Variables:
+        """The counts with the last step; arrays and lists have it already."""
+        return self._counts()
+
+    def _counts(self) -> Variables:
+        """What is counted from step to step, without the step that is still to be added."""
+        found: Variables = {
+            "step": self._step,
+            "episode_start": self._is_start,
+            "current_it_len": self._i,
+            "current_ep_len": self._length,
+            "cur_ep_true_ret": self._return,
+        }
+        return found | ({"cur_ep_ret": self._return} if self._knows_rewards else {})
 
     def add(self, step: Step, infos: Infos) -> None:
         done, reward = bool(step.terminated[0] or step.truncated[0]), float(step.reward[0])

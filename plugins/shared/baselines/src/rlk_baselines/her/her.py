@@ -128,7 +128,8 @@ class HER(OffPolicyRLModel):
         return {targets.get(key, key): value for key, value in settings.items()}
 
     def _policy_settings(self) -> dict[str, Any]:
-        found = policy_settings(self._given["policy"], self.policy_kwargs, DeferredOnRows)
+        given, kwargs = self._given["policy"], self.policy_kwargs
+        found = policy_settings(given, kwargs, self._dimensions(), DeferredOnRows)
         if isinstance(found["policy"], str) and found["policy"] in _POLICIES:
             found = {**_POLICIES[found["policy"]], **found, "policy": "multi-input"}
         return with_dueling(found, self.observation_space)

@@ -12,10 +12,13 @@ from torch import nn
 from torch.nn import functional
 
 from rlk.component import Component
-from rlk.errors import PlanError
-from rlk.settings import plain
+from rlk.errors import PlanError, RlkError, described
+from rlk.registry.kernel import default_kernel
+from rlk.settings import names, plain
 from rlk_baselines.policies.classes import BasePolicy
 from rlk_baselines.policies.registered import registered
+from rlk_baselines.without_effect import OF_LAYERS, keywords_with_effect
+from rlk_custom_policies.keywords import with_bound_extractor
 from rlk_mlp.config import ACTIVATION_NAMES
 from rlk_networks import Architecture
 
@@ -27,8 +30,25 @@ _ACTIVATIONS = {"act_fun", "activation_fn"}
 _TENSORFLOW = {"tf", "tensorflow", "tf1"}
 
 
+@attrs.frozen
+class Dimensions:
+    """What the constructor of a policy is told of its model, besides the observation space."""
+
+    action_space: Any
+    n_env: int = 1  #: environments
+    n_steps: int = 1  #: steps of each per collection; 1 for a model without the argument `n_steps`
+
+    @property
+    def n_batch(self) -> int:
+        """Timesteps per collection, summed over all environments."""
+        return self.n_env * self.n_steps
+
+
 def policy_settings(
-    policy: Any, kwargs: Mapping[str, Any] | None, deferred: type[Deferred] | None = None
+    policy: Any,
+    kwargs: Mapping[str, Any] | None,
+    dimensions: Dimensions,
+    deferred: type[Deferred] | None = None,
 ) -> dict[str, Any]:
     """The policy and its settings, by rlk's dotted keys.
 
@@ -36,6 +56,7 @@ def policy_settings(
         policy: a name, a class of `rlk_baselines.common.policies` or derived from one, or any
             other value that `rlk.make` accepts.
         kwargs: `policy_kwargs`.
+        dimensions: of the model.
         deferred: the class that makes policies from a policy class; None means `Deferred`.
 
     Raises:
@@ -52,12 +73,24 @@ def policy_settings(
     if isinstance(policy, type):
         refuse_tensorflow(policy)
         if issubclass(policy, BasePolicy):
-            return {"policy": component_of(policy, Maker(policy, kwargs, deferred or Deferred))}
+            maker = Maker(policy, kwargs, dimensions, deferred or Deferred)
+            return {"policy": component_of(policy, maker)}
     if "activation_fn" in kwargs:
         raise PlanError(
             "policy_kwargs has activation_fn, the name in Stable-Baselines3. Write act_fun instead."
         )
+    if isinstance(policy, str):
+        kwargs = _used(policy, keywords_with_effect(kwargs, OF_LAYERS, "policy_kwargs"))
     return {"policy": policy, **{f"policy.{key}": value for key, value in kwargs.items()}}
+
+
+def _used(policy: str, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """`policy_kwargs`, those of a feature extractor bound to it, for a policy of this name."""
+    policies = default_kernel().registries.policies
+    if policy not in policies:  # which planning refuses
+        return kwargs
+    known = [*names(policies.get(policy).component().config), "dueling"]  # a setting of DQN
+    return with_bound_extractor(kwargs, known)
 
 
 def held_kwargs(kwargs: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,10 +130,11 @@ class Maker:
 
     policy: type[BasePolicy]
     kwargs: Mapping[str, Any]
+    dimensions: Dimensions
     deferred: type[Deferred]
 
     def __call__(self, config: Any) -> Deferred:
-        return self.deferred(self.policy, config, self.kwargs)
+        return self.deferred(self.policy, config, self.kwargs, self.dimensions)
 
 
 @attrs.frozen
@@ -110,15 +144,20 @@ class Deferred:
     policy: type[BasePolicy]
     config: Any
     kwargs: Mapping[str, Any]
+    dimensions: Dimensions
 
     def made(self, observation_space: Any) -> BasePolicy:
-        """An instance of the class for this observation space; PlanError for wrong keywords."""
+        """An instance of the class for this observation space; PlanError if it cannot be made."""
+        of, name = self.dimensions, self.policy.__name__
+        told = (observation_space, of.action_space, of.n_env, of.n_steps, of.n_batch)
         try:
-            return self.policy(
-                self.config, observation_space, None, 1, 1, None, reuse=False, **self.kwargs
-            )
+            return self.policy(self.config, *told, reuse=False, **self.kwargs)
+        except RlkError:
+            raise
         except TypeError as error:
-            raise PlanError(f"policy {self.policy.__name__!r}: {error}") from error
+            raise PlanError(f"policy {name!r}: {error}") from error
+        except Exception as error:
+            raise PlanError(f"policy {name!r} cannot be made: {described(error)}.") from error
 
     def build(self, observation_space: Any, heads: Any) -> Any:
         """The policy module with these heads; PlanError if `dueling` is set for an actor."""

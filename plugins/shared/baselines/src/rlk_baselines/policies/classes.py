@@ -2,11 +2,12 @@
 
 In Stable Baselines, the constructor of a policy builds TensorFlow's graph. Here it only describes
 the networks, and rlk builds them in torch. `sess` holds the policy's settings (`policy_kwargs`, and
-defaults of the algorithm); `n_env`, `n_steps` and `n_batch` have no effect.
+defaults of the algorithm). It is called once, with the sizes that there the model for training has.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn
 
@@ -16,6 +17,7 @@ from torch import nn
 
 from rlk_baselines.policies.extractors import nature_cnn
 from rlk_baselines.refusals import Refused
+from rlk_baselines.without_effect import OF_CLASSES, keywords_with_effect
 from rlk_custom_policies.feed_forward import FeedForwardConfig, refuse_other_than_images
 from rlk_custom_policies.keywords import with_keywords
 from rlk_custom_policies.lstm import LstmPolicyConfig
@@ -44,8 +46,11 @@ class BasePolicy(Architecture):
     Args:
         sess: the policy's settings in rlk; subclasses pass them on.
         ob_space: the observation space of one environment.
-        ac_space: None, because the networks do not depend on it.
-        n_env, n_steps, n_batch, reuse, scale, obs_ph, add_action_ph: ignored.
+        ac_space: the action space.
+        n_env: the number of environments that the model learns from.
+        n_steps: the steps of each per collection; 1 for a model without the argument `n_steps`.
+        n_batch: `n_env * n_steps`.
+        reuse, scale, obs_ph, add_action_ph: ignored.
     """
 
     #: The class of the settings in `sess`.
@@ -54,6 +59,11 @@ class BasePolicy(Architecture):
     #: Whether DQN's Q network is dueling; None leaves it to DQN's own setting.
     dueling: bool | None = None
     load: ClassVar[Any] = classmethod(refuse_load)
+    __signature__: ClassVar[inspect.Signature]
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        cls.__signature__ = _signature(cls)
 
     def __new__(cls, *args: Any, **kwargs: Any) -> BasePolicy:
         if _OF_STABLE_BASELINES3 & kwargs.keys() or isinstance(next(iter(args), None), Space):
@@ -93,6 +103,25 @@ class BasePolicy(Architecture):
         )
 
 
+def _signature(policy: type[BasePolicy]) -> inspect.Signature:
+    """The signature of a policy class, of which `inspect` alone would show that of `__new__`.
+
+    A constructor that hands on `*args` has the parameters of the class above it, up to `reuse`: it
+    does not say which of the others it has.
+    """
+    _, *own = inspect.signature(policy.__init__).parameters.values()
+    if own and own[0].kind is inspect.Parameter.VAR_POSITIONAL:
+        above = next(one for one in policy.__mro__[1:] if issubclass(one, BasePolicy))
+        known, renewed = above.__signature__.parameters, {one.name for one in own}
+        if "reuse" in known:
+            handed_on = [*known][: [*known].index("reuse") + 1]
+            own[:1] = [known[name] for name in handed_on if name not in renewed]
+    return inspect.Signature(own)
+
+
+BasePolicy.__signature__ = _signature(BasePolicy)
+
+
 class ActorCriticPolicy(BasePolicy):
     """The base class of policies whose methods `encoder` and `trunk` return custom torch modules.
 
@@ -126,8 +155,9 @@ class FeedForwardPolicy(_Configured):
         act_fun: the activation: a function of a tensor, or its name. None means the algorithm's.
         cnn_extractor: a torch module, or a function of the observation space that returns one.
         feature_extraction: `"cnn"` or `"mlp"`.
-        kwargs: `layer_norm`, `share_encoder` (False gives every head its own), `dueling` (DQN), and
-            `features` and `channels` of the Nature CNN.
+        kwargs: `layer_norm`, `share_encoder` (False gives every head its own), `dueling` (DQN),
+            `features` and `channels` of the Nature CNN, and arguments of a function that is
+            `cnn_extractor`.
 
     Raises:
         PlanError: for an unknown keyword, or an invalid value.
@@ -178,7 +208,8 @@ class LstmPolicy(_Configured):
         cnn_extractor: a torch module, or a function of the observation space that returns one.
         layer_norm: whether the LSTM is layer-normalised.
         feature_extraction: `"cnn"` or `"mlp"`.
-        kwargs: `features` and `channels` of the Nature CNN.
+        kwargs: `features` and `channels` of the Nature CNN, and arguments of a function that is
+            `cnn_extractor`.
 
     Raises:
         PlanError: for an unknown keyword, or an invalid value.
@@ -222,10 +253,8 @@ def _chosen(policy: BasePolicy, keywords: dict[str, Any], feature_extraction: st
         for key, value in keywords.items()
         if value is not None and value is not nature_cnn and key not in _OF_THE_GRAPH
     }
-    told = policy.settings if attrs.has(type(policy.settings)) else None
-    return with_keywords(
-        told,
-        policy.config,
-        {**given, "feature_extraction": feature_extraction},
-        type(policy).__name__,
+    told, name = policy.settings, type(policy).__name__
+    used = keywords_with_effect(
+        {**given, "feature_extraction": feature_extraction}, OF_CLASSES, f"policy {name!r}"
     )
+    return with_keywords(told if attrs.has(type(told)) else None, policy.config, used, name)

@@ -22,8 +22,15 @@ def register_policy(name: str, policy: Any) -> None:
         policy: the class.
 
     Raises:
-        ValueError: if the name is that of another policy, here or in rlk.
+        ValueError: if the name is that of another policy, here or in rlk, or `policy` is no class
+            of policies.
     """
+    if not (isinstance(policy, type) and hasattr(policy, "build")):
+        raise ValueError(
+            f"register_policy({name!r}, …) takes a class of policies, got {policy!r:.80}. Derive "
+            "one from FeedForwardPolicy, LstmPolicy or ActorCriticPolicy of "
+            "rlk_baselines.common.policies."
+        )
     is_taken = name in _registered or name in default_kernel().registries.policies
     if is_taken and not redefines(policy, _registered.get(name)):
         raise ValueError(f"policy {name!r} exists already: register yours by another name.")

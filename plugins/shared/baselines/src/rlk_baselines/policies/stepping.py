@@ -46,7 +46,9 @@ _OF_ACTOR_CRITICS = {
 }
 _OF_ACTORS = {
     "make_actor": "model.agent.run.policy.pi, the actor as a torch module",
-    "make_critics": "model.agent.run.policy.qf, the critic as a torch module",
+    **dict.fromkeys(
+        ("make_critic", "make_critics"), "model.agent.run.policy.qf, the critic as a torch module"
+    ),
 }
 
 

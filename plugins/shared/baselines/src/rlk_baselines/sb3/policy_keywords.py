@@ -8,7 +8,7 @@ from typing import Any
 from gymnasium import spaces
 from torch.optim import Adam
 
-from rlk_baselines.policies.chosen import policy_settings
+from rlk_baselines.policies.chosen import Dimensions, policy_settings
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.deviation_keywords import deviation_settings
 from rlk_baselines.sb3.extractors import has_extractor, translate_extractor
@@ -90,7 +90,12 @@ def settings_of(
     elif sizes is not None:
         sizes = listed(sizes)
         kwargs |= {"layers": sizes} if is_off_policy else _apart(sizes)
-    return {**policy_settings(policy, kwargs), **deviations, **optimiser, **critics}
+    return {
+        **policy_settings(policy, kwargs, Dimensions(action_space)),
+        **deviations,
+        **optimiser,
+        **critics,
+    }
 
 
 def _optimiser_settings(kwargs: dict[str, Any], own: Any, epsilon: float) -> dict[str, Any]:

@@ -10,10 +10,12 @@ import numpy as np
 from rlk.errors import PlanError
 from rlk.records import Array
 from rlk_baselines.environments.as_vec_env import as_vec_env
+from rlk_baselines.refusals import refused
 from rlk_expert_data.generate import act_of, check_recording, record_into
 from rlk_expert_data.player import Ending, Endings, Player
 
 
+@refused()
 def generate_expert_traj(
     model: Any,
     save_path: str | None = None,
@@ -24,13 +26,15 @@ def generate_expert_traj(
 ) -> dict[str, Array]:
     """Record whole episodes of an expert, which is first trained if `n_timesteps` is above 0.
 
-    Arguments and result are those of `rlk_expert_data.generate_expert_traj`; `env` may have the
-    interface of gym or Gymnasium, or be a vector of Stable Baselines, of whose observations an
-    expert that is a function gets the whole batch.
+    Arguments and result are those of `rlk_expert_data.generate_expert_traj`, but for three things.
+    None as `env` is the model's own environment in its wrappers: a `VecNormalize` normalises what
+    is recorded, and its statistics include it. A model acts by the default of its `predict`, so
+    those of on-policy algorithms sample. A function gets one observation, or the whole batch if
+    `env` is a vector of Stable Baselines; `env` may also have the interface of gym or Gymnasium.
 
     Raises:
-        PlanError: if a space is not recorded, or there is no environment. All is checked before the
-            expert is trained.
+        ValueError: if a space is not recorded, or there is no environment. All is checked before
+            the expert is trained.
     """
     is_model = hasattr(model, "predict")
     if env is None:
