@@ -194,6 +194,24 @@ def test_a_class_of_another_name_takes_the_slot_with_settings_of_the_same_names(
         assert agent.plan.policy.config == settings
 
 
+def test_a_class_with_a_value_of_its_own_keeps_it(make, tmp_path, rlk_stand_in_kernel):
+    path = make(**{"policy": Tinted, "policy.shade": 0.5}).save(tmp_path / "model")
+    dark = rlk.Component(
+        name="dark", kind="policies", factory=Tinted, config=Tint, own={"shade": 0.9}
+    )
+    with rlk.load(path, kernel=rlk_stand_in_kernel, env=MATCH, policy=dark) as agent:
+        assert agent.plan.policy.config == Tint(shade=0.9)
+
+
+@pytest.mark.parametrize("policy", [{"shade": 0.5}, None])
+def test_settings_of_a_class_do_not_stand_for_the_class(
+    make, tmp_path, rlk_stand_in_kernel, policy
+):
+    path = make(policy=Tinted).save(tmp_path / "model")
+    with pytest.raises(PlanError, match=r"made with policy 'Tinted', .* Pass it again"):
+        rlk.load(path, kernel=rlk_stand_in_kernel, env=MATCH, policy=policy)
+
+
 @pytest.mark.parametrize(("before", "now"), [(StandInPolicy, Wider), (Wider, "stand-in-policy")])
 def test_another_policy_whose_networks_are_others_is_refused(
     make, tmp_path, rlk_stand_in_kernel, before, now

@@ -7,7 +7,9 @@ import pytest
 
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError
+from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec, plugin_key
+from rlk.restoring.saved_plan import as_json, spec_of
 
 
 @pytest.fixture
@@ -72,3 +74,23 @@ def test_what_connects_may_be_a_place_and_one_that_is_not_there_is_a_broken_plug
         plan(plugins=["together"])
     with pytest.raises(ValueError, match="connects must be callable or 'module:object', got 'no"):
         Component(name="together", factory="a:b", connects="nowhere")
+
+
+@pytest.mark.parametrize(
+    ("again", "expected"),
+    [
+        ({}, ["elsewhere", "together"]),
+        ({"plugins": ("no:together",)}, ["elsewhere"]),
+        ({"changes": {"vec_env": "nowhere"}}, ["nowhere", "together"]),
+    ],
+)
+def test_processes_are_connected_before_one_of_them_lacks_what_must_be_passed_again(
+    planning_kernel, calls, again, expected
+):
+    given = {"plugins": ["together"], "vec_env": "elsewhere"}
+    plan = as_json(resolve(planning_kernel, make_spec("algo", given)))
+    plan["components"][0]["dist"] = "./mine.py"  # the algorithm is code, and is not passed
+    calls.clear()
+    with pytest.raises(PlanError, match="Pass it again"):
+        spec_of(plan, planning_kernel, observers=True, **again)
+    assert sorted(calls) == expected

@@ -54,8 +54,10 @@ def test_settings_may_be_others_when_a_model_is_loaded(make, tmp_path, rlk_stand
         assert loaded.plan.algorithm.config.batch_size == 4
 
 
+@pytest.mark.parametrize("only_trains", [False, True])
+@pytest.mark.parametrize("to_act", [False, True])
 def test_an_extension_that_is_passed_again_has_its_saved_settings(
-    make, tmp_path, rlk_stand_in_kernel
+    make, tmp_path, rlk_stand_in_kernel, only_trains, to_act
 ):
     @attrs.frozen(kw_only=True)
     class Config:
@@ -70,10 +72,16 @@ def test_an_extension_that_is_passed_again_has_its_saved_settings(
         def rlk_training_start(self):
             pass
 
-    hastens = rlk.Component(name="hastens", kind="extensions", factory=Hastens, config=Config)
+    hastens = rlk.Component(
+        name="hastens",
+        kind="extensions",
+        factory=Hastens,
+        config=Config,
+        only_trains=only_trains,
+    )
     path = make(plugins=[hastens], **{"hastens.speed": 3, "hastens.height": 3}).save(tmp_path / "m")
     again = {"env": MATCH, "plugins": (hastens,), "hastens.height": 5}
-    with rlk.load(path, kernel=rlk_stand_in_kernel, **again) as loaded:
+    with rlk.load(path, kernel=rlk_stand_in_kernel, to_act=to_act, **again) as loaded:
         assert loaded.run.hooks.get("hastens").config == Config(speed=3, height=5)
 
 

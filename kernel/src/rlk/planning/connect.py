@@ -7,6 +7,7 @@ The others would wait for ever for one that was refused alone. So what connects 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 from operator import itemgetter
 from typing import Any
 
@@ -26,18 +27,23 @@ def connect(spec: RunSpec, registries: Registries) -> None:
     Raises:
         PlanError: if the processes cannot connect.
     """
-    for choice in _named(spec, registries):
+    connect_named(_asked(spec), registries)
+
+
+def connect_named(asked: Iterable[str], registries: Registries) -> None:
+    """The same for components as they are typed; of two in one slot, the later one counts."""
+    for choice in _named(asked, registries):
         connects = choice.connects_of(choice.component)
         if connects is not None:
             choice.called(connects)
 
 
-def _named(spec: RunSpec, registries: Registries) -> list[Choice]:
-    """The registered components that a request names and does not leave out; one for each slot."""
+def _named(asked: Iterable[str], registries: Registries) -> list[Choice]:
+    """The registered components of these names that none leaves out; one for each slot."""
     found: dict[str, Choice] = {}
-    for asked in _asked(spec):
+    for one in asked:
         with contextlib.suppress(PlanError):  # planning refuses it when its turn comes
-            name, _ = parse_plugin(asked)
+            name, _ = parse_plugin(one)
             if leaves_out(name):
                 gone = registries.own_name(name.removeprefix("no:"))
                 found = {key: choice for key, choice in found.items() if choice.name != gone}
@@ -47,8 +53,9 @@ def _named(spec: RunSpec, registries: Registries) -> list[Choice]:
     return list(found.values())
 
 
-def _asked(spec: RunSpec) -> list[Any]:
+def _asked(spec: RunSpec) -> list[str]:
     """What is asked for by name in slots and as plugins; the user's wishes after those of files."""
+    asked: list[tuple[Rank, Any]]
     asked = [(setting.rank, setting.value) for key, setting in spec.settings() if key in SLOTS]
     for plugin in spec.plugins:
         asked.append((Rank.FILE if plugin_key(plugin) in spec.origins else Rank.USER, plugin))

@@ -70,7 +70,7 @@ def _may_be_left_out(saved: SavedComponent) -> bool:
 
 def without_absent(
     components: Iterable[SavedComponent],
-    changes: Mapping[str, Any],
+    given: Mapping[str, Any],
     registries: Registries,
     *,
     to_act: bool,
@@ -79,7 +79,7 @@ def without_absent(
 
     Args:
         components: the saved ones.
-        changes: what is passed now.
+        given: the settings that are given now, by dotted key.
         registries: where components are found by their names.
         to_act: whether they are those of `stand_ins.acting`.
 
@@ -97,7 +97,7 @@ def without_absent(
                 notes.append(f"{saved.title} had joined by itself and is left out: {absence}")
         elif saved.is_external or saved.name in registries:
             kept.append(saved)
-        elif saved.slot not in changes:
+        elif saved.slot not in given:
             not_installed.append(saved)
     if not_installed:
         raise _not_installed(not_installed, to_act=to_act)

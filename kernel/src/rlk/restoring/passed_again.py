@@ -64,13 +64,11 @@ def restorable(
         registries: where plugins are found by their names.
         observers: whether others that only watch are part of it.
     """
-    passed = {_name(plugin, registries) for plugin in plugins}
+    passed = names_of_passed(plugins, registries)
     return [
         one
         for one in components
-        if observers
-        or not one.only_watches
-        or (one.slot == "extension" and any(_is_called(one, name) for name in passed))
+        if observers or not one.only_watches or (one.slot == "extension" and is_passed(one, passed))
     ]
 
 
@@ -120,13 +118,16 @@ def _succeeded(saved: SavedComponent, now: Any, registries: Registries) -> Saved
     if component.name == saved.name:
         return saved
     has_same = saved.settings.keys() == set(names(component.config))
-    return attrs.evolve(saved, name=component.name, settings=saved.settings if has_same else {})
+    kept = {
+        key: one for key, one in saved.settings.items() if has_same and key not in component.own
+    }
+    return attrs.evolve(saved, name=component.name, settings=kept)
 
 
 def refuse_not_passed_again(
     components: Iterable[SavedComponent],
     plugins: Iterable[Any],
-    changes: Mapping[str, Any],
+    given: Mapping[str, Any],
     registries: Registries,
     environment: SavedEnvironment | None,
 ) -> None:
@@ -134,30 +135,17 @@ def refuse_not_passed_again(
 
     Args:
         components: those in the file.
-        plugins, changes: those passed now.
+        plugins: those passed now.
+        given: the settings that are given now, by dotted key.
         registries: where plugins and environments are found by their names.
         environment: the saved one if none is passed now, so that the message lists everything
             to pass.
     """
-    found = not_passed_again(components, plugins, changes, registries)
+    wanted = [one for one in components if one.is_external and one.slot != "algorithm"]
+    passed = names_of_passed(plugins, registries) if wanted else set()
+    found = [one for one in wanted if one.slot not in given and not is_passed(one, passed)]
     if found:
         raise _not_passed(*found, environment=place_of_saved(environment, registries))
-
-
-def not_passed_again(
-    components: Iterable[SavedComponent],
-    plugins: Iterable[Any],
-    changes: Mapping[str, Any],
-    registries: Registries,
-) -> list[SavedComponent]:
-    """The components from a place, or objects, that are not passed now; not the algorithm."""
-    wanted = [one for one in components if one.is_external and one.slot != "algorithm"]
-    passed = {_name(plugin, registries) for plugin in plugins} if wanted else set()
-    return [
-        saved
-        for saved in wanted
-        if saved.slot not in changes and not any(_is_called(saved, name) for name in passed)
-    ]
 
 
 def passed_with_settings(
@@ -177,6 +165,16 @@ def _has_no_config(plugin: Any) -> bool:
     if isinstance(getattr(plugin, "component", plugin), Component):
         return False
     return passed_entry(plugin, ()).component().config is None
+
+
+def names_of_passed(plugins: Iterable[Any], registries: Registries) -> set[str | None]:
+    """The names in a plan of plugins that are passed now, for `is_passed`."""
+    return {_name(plugin, registries) for plugin in plugins}
+
+
+def is_passed(saved: SavedComponent, passed: Iterable[str | None]) -> bool:
+    """Whether one of the plugins that are passed now is this one again."""
+    return any(_is_called(saved, name) for name in passed)
 
 
 def _name(plugin: Any, registries: Registries) -> str | None:

@@ -14,12 +14,13 @@ import attrs
 from rlk import settings
 from rlk.documents import json_text
 from rlk.planning.choice import prefix_of
+from rlk.planning.connect import connect_named
 from rlk.planning.environment import EnvChoice
 from rlk.planning.plan import SAVED, Plan
 from rlk.planning.saved_keywords import plain_keywords, tuples_in
 from rlk.planning.select import JOINED
 from rlk.planning.spec import CALLER, RunSpec, make_spec, plugin_key
-from rlk.registry.kinds import STACKED
+from rlk.registry.kinds import SLOTS, STACKED
 from rlk.restoring.kept_components import (
     without_absent,
     without_left_out,
@@ -140,20 +141,21 @@ def spec_of(
     """
     changes, registries = changes or {}, kernel.registries
     saved = structured(SavedPlan, plan, "the saved plan")
+    _connect(saved, plugins, changes, registries)
 
     # The components: those that no file may supply must be passed; one error names all missing.
     algo, plugins = restore_algorithm(saved.algorithm, plugins, registries)
+    now = make_spec(algo, changes)
     wanted = restorable(saved.components, plugins, registries, observers=observers)
     used, plugins, notes = without_left_out(wanted, plugins, registries)
     absent = _spaces_alone(env)
     if to_act:
-        used = acting(used, algo, plugins, changes, registries, has_spaces_alone=bool(absent))
-    used, of_joined = without_absent(used, changes, registries, to_act=to_act)
+        used = acting(used, algo, plugins, now.given, registries, has_spaces_alone=bool(absent))
+    used, of_joined = without_absent(used, now.given, registries, to_act=to_act)
     saved_env = saved.env if env is None else None
-    refuse_not_passed_again(used, plugins, changes, registries, saved_env)
+    refuse_not_passed_again(used, plugins, now.given, registries, saved_env)
 
     # The settings: those of the file rank below those given now.
-    now = make_spec(algo, changes)
     filled = {one.slot for one in used}
     used = without_switched_off(used, algo, now.given, registries)
     gone = {one.name for one in wanted} - {one.name for one in used}
@@ -177,6 +179,15 @@ def spec_of(
         lost_values={one.typed: one.value for one in lost},
     )
     return now.over(attrs.evolve(before, origins={**before.origins, **_origins(used, plugins)}))
+
+
+def _connect(
+    saved: SavedPlan, plugins: Iterable[Any], changes: Mapping[str, Any], registries: Registries
+) -> None:
+    """Connect the processes that share the run, before one of them is refused."""
+    named = [one.name for one in saved.components if not one.is_external]
+    now = [*(changes.get(slot) for slot in SLOTS), *plugins]
+    connect_named([*named, *(one for one in now if isinstance(one, str))], registries)
 
 
 def _spaces_alone(env: Any) -> tuple[str, ...]:

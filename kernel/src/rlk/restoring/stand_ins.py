@@ -17,6 +17,7 @@ from rlk.planning.parse import parse_plugin
 from rlk.registry.external import find_entry
 from rlk.registry.kinds import REPLACEABLE
 from rlk.registry.registries import Registries
+from rlk.restoring.passed_again import is_passed, names_of_passed
 from rlk.restoring.saved_records import SavedComponent
 
 #: What `learn` warns of, of an agent that was loaded to act.
@@ -31,7 +32,7 @@ def acting(
     components: Iterable[SavedComponent],
     algo: Any,
     plugins: tuple[Any, ...],
-    changes: Mapping[str, Any],
+    given: Mapping[str, Any],
     registries: Registries,
     *,
     has_spaces_alone: bool,
@@ -45,13 +46,15 @@ def acting(
     Args:
         components: the saved ones.
         algo: the algorithm of the saved plan, by its name or as it is passed now.
-        plugins, changes: those passed now.
+        plugins: those passed now.
+        given: the settings that are given now, by dotted key.
         registries: where components are found by their names.
         has_spaces_alone: whether only the spaces of the environment are there.
     """
-    kept = []
+    passed, kept = names_of_passed(plugins, registries), []
     for saved in components:
-        if not saved.is_for_training or saved.slot in changes or saved.name in plugins:
+        is_asked_for = saved.slot in given or saved.name in plugins or is_passed(saved, passed)
+        if not saved.is_for_training or is_asked_for:
             kept.append(saved)
         elif saved.slot == "extension" and not saved.is_external:
             kept += [saved] if _is_as_saved(saved, registries) else []

@@ -1,4 +1,4 @@
-"""The components: the passes `own-products` and `own-convolutions`, the extension `own-kernels`."""
+"""The components: the pass `own-products` and the extension `own-kernels`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,6 @@ component = Component(
     name="own-products",
     factory="rlk_own_products.graph_pass:OwnProducts",
     summary="compiled updates use rlk's own kernel for matrix products (AMD with AVX-512)",
-)
-convolutions = Component(
-    name="own-convolutions",
-    factory="rlk_own_products.convolution_pass:OwnConvolutions",
-    summary="compiled updates use rlk's own kernel for convolutions (AMD with AVX-512)",
 )
 kernels = Component(
     name="own-kernels",

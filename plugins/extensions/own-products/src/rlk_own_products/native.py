@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,7 +15,7 @@ from torch import Tensor
 from rlk_cpp_libraries import Unbuilt, built
 
 HERE = Path(__file__).parent
-PRODUCT, CONVOLUTION, EAGER = HERE / "product.cpp", HERE / "convolution.cpp", HERE / "eager.cpp"
+PRODUCT, EAGER = HERE / "product.cpp", HERE / "eager.cpp"
 #: What PRODUCT and EAGER share.
 HEADER = HERE / "product.h"
 TORCH = Path(torch.__file__).parent
@@ -54,31 +54,15 @@ def operator() -> Any:
     Raises:
         Unbuilt: with the message of the compiler or the loader.
     """
-    return _operators(PRODUCT, {"product(Tensor x, Tensor w) -> Tensor": _product}).product
-
-
-@functools.cache
-def convolutions() -> Any:
-    """`convolution`, `convolution_weights` and `convolution_images`, without gradients.
-
-    Float32 on the CPU; images [N, H, W, C], weights [Y, X, C, O], gradients [N, OH, OW, O]. The
-    first takes the bias [O], too; the others give the gradients by weights and by images. X * C and
-    O are multiples of 32. Images that are uint8 are divided by the divisor; others are unchanged.
-
-    Raises:
-        Unbuilt: with the message of the compiler or the loader.
-    """
-    return _operators(
-        CONVOLUTION,
-        {
-            "convolution(Tensor x, Tensor w, Tensor bias, int stride, float divisor) "
-            "-> Tensor": _convolution,
-            "convolution_weights(Tensor x, Tensor gradient, int height, int width, int stride, "
-            "float divisor) -> Tensor": _weights,
-            "convolution_images(Tensor gradient, Tensor w, int height, int width, int stride) "
-            "-> Tensor": _images,
-        },
-    )
+    path = _library_of(PRODUCT)
+    if not hasattr(torch.ops.rlk_own_products, "product"):
+        _library.define("product(Tensor x, Tensor w) -> Tensor", tags=TAGS)
+        _library._register_fake("product", _product)
+    try:
+        cast(Any, torch.ops).load_library(str(path))
+    except OSError as error:
+        raise Unbuilt(f"{path} cannot be loaded: {error}") from error
+    return torch.ops.rlk_own_products.product
 
 
 @functools.cache
@@ -115,25 +99,6 @@ def version(source: Path = PRODUCT) -> str:
         raise Unbuilt(f"{source.name} cannot be read: {error}") from error
 
 
-def _operators(source: Path, schemas: Mapping[str, Callable[..., Tensor]]) -> Any:
-    """Register the operators of a source, each by its schema and the shape of its result.
-
-    Raises:
-        Unbuilt: with the message of the compiler or the loader.
-    """
-    path = _library_of(source)
-    for schema, shape in schemas.items():
-        name = schema.partition("(")[0]
-        if not hasattr(torch.ops.rlk_own_products, name):
-            _library.define(schema, tags=TAGS)
-            _library._register_fake(name, shape)
-    try:
-        cast(Any, torch.ops).load_library(str(path))
-    except OSError as error:
-        raise Unbuilt(f"{path} cannot be loaded: {error}") from error
-    return torch.ops.rlk_own_products
-
-
 def _library_of(source: Path, *options: str) -> Path:
     """The shared library of a source, which is built if necessary.
 
@@ -149,19 +114,3 @@ def _library_of(source: Path, *options: str) -> Path:
 
 def _product(x: Tensor, w: Tensor) -> Tensor:
     return x.new_empty(*x.shape[:-1], w.shape[-1])
-
-
-def _convolution(x: Tensor, w: Tensor, bias: Tensor, stride: int, divisor: float) -> Tensor:
-    (n, height, width, _), (rows, columns, _, out) = x.shape, w.shape
-    size = ((height - rows) // stride + 1, (width - columns) // stride + 1)
-    return w.new_empty(n, *size, out)
-
-
-def _weights(
-    x: Tensor, gradient: Tensor, height: int, width: int, stride: int, divisor: float
-) -> Tensor:
-    return gradient.new_empty(height, width, x.shape[3], gradient.shape[3])
-
-
-def _images(gradient: Tensor, w: Tensor, height: int, width: int, stride: int) -> Tensor:
-    return gradient.new_empty(gradient.shape[0], height, width, w.shape[2])
