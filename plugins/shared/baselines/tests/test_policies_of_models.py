@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -117,10 +118,19 @@ def test_a_class_with_another_name_is_passed_to_load(tmp_path: Path) -> None:
 
     model = small_ppo(policy=Small, policy_kwargs={"act_fun": "relu"})
     model.save(tmp_path / "model")
-    again = PPO2.load(tmp_path / "model", policy=Renamed)
+    with pytest.warns(UserWarning, match="policy was 'Small'; 'Renamed' may act otherwise by the"):
+        again = PPO2.load(tmp_path / "model", policy=Renamed)
     assert again.value(np.ones(4)) == model.value(np.ones(4)) and again.policy is Renamed
     with pytest.raises(ValueError, match=r"policy 'mlp' .* other networks than .* 'Small': "):
         PPO2.load(tmp_path / "model", policy="MlpPolicy", policy_kwargs={"act_fun": "relu"})
+
+
+def test_only_a_policy_of_another_name_may_act_otherwise(tmp_path: Path) -> None:
+    small_ppo(policy=Small).save(tmp_path / "model")
+    small_ppo(policy="MlpPolicy").save(tmp_path / "named")
+    with warnings.catch_warnings(action="error"):
+        PPO2.load(tmp_path / "model", policy=Small)
+        PPO2.load(tmp_path / "named", policy=MlpPolicy)
 
 
 class Told(FeedForwardPolicy):

@@ -167,6 +167,9 @@ class Saved:
             n_envs=model.n_envs,
             **model._by_plan(settings),
         )
+        for sentence in agent.differs:
+            if sentence.startswith("the policy was "):  # and not only its settings
+                warn_program(sentence)
         if had_own_noise and "action_noise" not in self.changes:
             without = (*agent.spec.learns_without, LOST_NOISE)
             agent.spec = attrs.evolve(agent.spec, learns_without=without)
