@@ -7,6 +7,7 @@ import warnings
 from pathlib import Path
 from typing import Any, ClassVar
 
+import attrs
 import numpy as np
 import pytest
 import torch
@@ -28,6 +29,7 @@ from rlk_baselines.common.policies import (
     register_policy,
 )
 from rlk_baselines.refusals import Refused
+from rlk_mlp.component import mlp
 
 
 class Small(FeedForwardPolicy):
@@ -110,6 +112,18 @@ def test_policies_are_classes_names_and_registered_names(tmp_path: Path) -> None
     model.save(tmp_path / "model")
     assert PPO2.load(tmp_path / "model").predict(np.zeros(4))[0] in (0, 1)
     assert small_ppo(policy=MlpPolicy).agent.plan.policy.name == "mlp"
+
+
+def test_a_component_is_registered_as_a_policy(tmp_path: Path) -> None:
+    own = attrs.evolve(mlp, name="narrow", own={"layers": (3,)})
+    for _ in range(2):
+        register_policy("narrow", own)
+    model = small_ppo(policy="narrow")
+    assert model.get_parameters()["model/pi/trunk/layers/0/weight"].shape[-1] == 3
+    model.save(tmp_path / "model")
+    assert PPO2.load(tmp_path / "model").policy is own
+    with pytest.raises(ValueError, match=r"takes a class of policies, got Component\(name='mlp'"):
+        register_policy("wrong", attrs.evolve(mlp, kind="noises"))
 
 
 def test_a_class_with_another_name_is_passed_to_load(tmp_path: Path) -> None:
