@@ -195,6 +195,8 @@ def test_keywords_of_policy_classes_are_warned_of_too(
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert found == shapes()
+        with pytest.raises(UserWarning, match=f"policy 'Own': {without}=.* without {needed}"):
+            shapes(**{without: value})
 
 
 @pytest.mark.parametrize(

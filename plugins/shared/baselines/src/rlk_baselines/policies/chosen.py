@@ -152,7 +152,7 @@ class Deferred:
         told = (observation_space, of.action_space, of.n_env, of.n_steps, of.n_batch)
         try:
             return self.policy(self.config, *told, reuse=False, **self.kwargs)
-        except RlkError:
+        except (RlkError, Warning):  # a warning, where the program makes errors of them
             raise
         except TypeError as error:
             raise PlanError(f"policy {name!r}: {error}") from error
