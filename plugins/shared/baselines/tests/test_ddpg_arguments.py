@@ -197,6 +197,23 @@ def test_an_environment_for_evaluations_must_have_the_spaces_of_the_model(tmp_pa
     HER("MlpPolicy", goals[0], DDPG, eval_env=goals[0])
 
 
+@pytest.mark.parametrize(
+    "space", [gym.spaces.Box(-9.0, 9.0, (3,), np.float64), gym.spaces.Box(-np.inf, np.inf, (3,))]
+)
+def test_its_observations_may_have_another_dtype_and_other_bounds(space: Any) -> None:
+    evaluated = Played(made().env)
+    evaluated.observation_space = space
+    made(eval_env=evaluated, nb_eval_steps=10).learn(50)
+    assert evaluated.steps == 10
+
+
+def test_its_actions_are_those_of_the_model() -> None:
+    evaluated = Played(made().env)
+    evaluated.action_space = gym.spaces.Box(-1.0, 1.0, (1,), np.float32)
+    with pytest.raises(ValueError, match=r"action_space of environment 'eval_env' is Box\(-1.0"):
+        made(eval_env=evaluated)
+
+
 def test_so_many_steps_of_evaluation_are_a_whole_number() -> None:
     with pytest.raises(ValueError, match=r"nb_eval_steps must be a whole number, got 2\.5"):
         made(nb_eval_steps=2.5)

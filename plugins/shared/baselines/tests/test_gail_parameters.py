@@ -96,7 +96,8 @@ def test_a_step_size_that_is_a_function_is_passed_again(
     first = made(0, d_stepsize=lambda remaining: 1e-3 * remaining).learn(60)
     first.save(tmp_path / "model")
     loaded = GAIL.load(tmp_path / "model", env=counting(), expert_dataset=first.expert_dataset)
-    with pytest.warns(UserWarning, match="d_stepsize was the callable .*<lambda>, which no file"):
+    told = "^d_stepsize was the callable .*<lambda>, which no file holds.*: d_stepsize=…$"
+    with pytest.warns(UserWarning, match=told):
         loaded.learn(60)
     loaded.d_stepsize = first.d_stepsize
     with warnings.catch_warnings(action="error"):

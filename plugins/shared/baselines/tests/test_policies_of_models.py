@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from pathlib import Path
 from typing import Any, ClassVar
 
+import attrs
 import numpy as np
 import pytest
 import torch
@@ -27,6 +29,7 @@ from rlk_baselines.common.policies import (
     register_policy,
 )
 from rlk_baselines.refusals import Refused
+from rlk_mlp.component import mlp
 
 
 class Small(FeedForwardPolicy):
@@ -111,16 +114,37 @@ def test_policies_are_classes_names_and_registered_names(tmp_path: Path) -> None
     assert small_ppo(policy=MlpPolicy).agent.plan.policy.name == "mlp"
 
 
+def test_a_component_is_registered_as_a_policy(tmp_path: Path) -> None:
+    own = attrs.evolve(mlp, name="narrow", own={"layers": (3,)})
+    for _ in range(2):
+        register_policy("narrow", own)
+    model = small_ppo(policy="narrow")
+    assert model.get_parameters()["model/pi/trunk/layers/0/weight"].shape[-1] == 3
+    model.save(tmp_path / "model")
+    assert PPO2.load(tmp_path / "model").policy is own
+    with pytest.raises(ValueError, match=r"takes a class of policies, got Component\(name='mlp'"):
+        register_policy("wrong", attrs.evolve(mlp, kind="noises"))
+
+
 def test_a_class_with_another_name_is_passed_to_load(tmp_path: Path) -> None:
     class Renamed(Small):
         pass
 
     model = small_ppo(policy=Small, policy_kwargs={"act_fun": "relu"})
     model.save(tmp_path / "model")
-    again = PPO2.load(tmp_path / "model", policy=Renamed)
+    with pytest.warns(UserWarning, match="policy was 'Small'; 'Renamed' may act otherwise by the"):
+        again = PPO2.load(tmp_path / "model", policy=Renamed)
     assert again.value(np.ones(4)) == model.value(np.ones(4)) and again.policy is Renamed
     with pytest.raises(ValueError, match=r"policy 'mlp' .* other networks than .* 'Small': "):
         PPO2.load(tmp_path / "model", policy="MlpPolicy", policy_kwargs={"act_fun": "relu"})
+
+
+def test_only_a_policy_of_another_name_may_act_otherwise(tmp_path: Path) -> None:
+    small_ppo(policy=Small).save(tmp_path / "model")
+    small_ppo(policy="MlpPolicy").save(tmp_path / "named")
+    with warnings.catch_warnings(action="error"):
+        PPO2.load(tmp_path / "model", policy=Small)
+        PPO2.load(tmp_path / "named", policy=MlpPolicy)
 
 
 class Told(FeedForwardPolicy):

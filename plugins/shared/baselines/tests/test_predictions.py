@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 from typing import Any
 
 import gymnasium
@@ -13,6 +14,7 @@ from small_models import small_ppo
 
 import rlk_baselines
 from rlk_baselines import A2C, DDPG, PPO2, SAC, sb3
+from rlk_baselines.common.base_class import BaseRLModel
 
 
 @pytest.mark.parametrize("module", [rlk_baselines, sb3])
@@ -80,3 +82,36 @@ def test_the_mode_is_the_default_of_off_policy_models_alone(kind: Any, is_mode: 
     modes, _ = model.predict(states, deterministic=True)
     assert np.array_equal(model.predict(states)[0], modes) is is_mode
     assert not np.array_equal(model.predict(states, deterministic=False)[0], modes)
+
+
+class Remembering(BaseRLModel):
+    """Remembers that it was asked to act."""
+
+    is_asked = False
+
+    def predict(self, *args: Any, **kwargs: Any) -> Any:
+        self.is_asked = True
+        return super().predict(*args, **kwargs)
+
+
+class Below(PPO2, Remembering):
+    """Its `predict` is that of the class between PPO2 and the base of all models."""
+
+
+def test_a_class_between_a_model_and_its_base_is_asked_too() -> None:
+    model = Below("MlpPolicy", "CartPole-v1", n_steps=8, nminibatches=1)
+    model.predict(np.zeros(4))
+    assert model.is_asked
+
+
+def test_a_replaced_method_of_the_base_is_that_of_every_model(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(BaseRLModel, "predict", lambda self, seen: ("replaced", seen))
+    model: Any = small_ppo()
+    assert model.predict(7) == ("replaced", 7)
+
+
+def test_methods_of_a_class_are_found_by_their_names() -> None:
+    for method in (PPO2.predict, PPO2.learn):
+        assert pickle.loads(pickle.dumps(method)) is method

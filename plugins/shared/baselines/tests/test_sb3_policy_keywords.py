@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import optim
 
+from rlk_baselines.common.policies import FeedForwardPolicy
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3 import A2C, DDPG, DQN, PPO, SAC, TD3
 from rlk_baselines.sb3_contrib import RecurrentPPO
@@ -158,3 +159,32 @@ def test_actor_and_critics_both_need_layers() -> None:
             SAC("MlpPolicy", "Pendulum-v1", policy_kwargs={"net_arch": sizes})
     model: Any = DQN("MlpPolicy", "CartPole-v1", policy_kwargs={"net_arch": {"qf": [4]}})
     assert model.policy.state_dict()["qf.out.weight"].shape == (4, 2)
+
+
+@pytest.mark.parametrize(
+    ("cls", "policy"),
+    [
+        (PPO, "MlpPolicy"),
+        (SAC, "MlpPolicy"),
+        (DQN, "mlp"),
+        (RecurrentPPO, "MlpLstmPolicy"),
+        (SAC, type("Own", (FeedForwardPolicy,), {})),
+    ],
+)
+@pytest.mark.parametrize("sizes", [{}, {"net_arch": [4]}])
+def test_sizes_have_the_name_of_stable_baselines3(cls: Any, policy: Any, sizes: Any) -> None:
+    env = "CartPole-v1" if cls is DQN else "Pendulum-v1"
+    with pytest.raises(ValueError, match=r"has layers, the name in Stable Baselines. Write net_ar"):
+        cls(policy, env, policy_kwargs={"layers": [7], **sizes})
+
+
+def test_a_class_that_makes_its_networks_may_take_layers() -> None:
+    class Own(FeedForwardPolicy):
+        def __init__(self, *args: Any, layers: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs, feature_extraction="mlp", net_arch=[{"pi": layers}])
+
+        def encoder(self, observation_space: Any) -> Any:
+            return super().encoder(observation_space)
+
+    model: Any = PPO(Own, "CartPole-v1", policy_kwargs={"layers": [7]})
+    assert model.policy.state_dict()["pi.out.weight"].shape == (7, 2)

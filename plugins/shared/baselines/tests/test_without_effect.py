@@ -12,7 +12,8 @@ import rlk_baselines
 from rlk.registry.kernel import default_kernel
 from rlk_baselines import sb3
 from rlk_baselines.common.noise import AdaptiveParamNoiseSpec
-from rlk_baselines.common.policies import FeedForwardPolicy, LstmPolicy
+from rlk_baselines.common.policies import FeedForwardPolicy, LstmPolicy, nature_cnn
+from rlk_baselines.policies.chosen import Dimensions, policy_settings
 from rlk_baselines.sb3_contrib import TRPO, MaskablePPO, RecurrentPPO
 
 #: Argument -> a value that is not the default.
@@ -195,6 +196,8 @@ def test_keywords_of_policy_classes_are_warned_of_too(
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert found == shapes()
+        with pytest.raises(UserWarning, match=f"policy 'Own': {without}=.* without {needed}"):
+            shapes(**{without: value})
 
 
 @pytest.mark.parametrize(
@@ -204,3 +207,28 @@ def test_keywords_of_policy_classes_are_warned_of_too(
 def test_layers_beside_net_arch_have_no_effect(kind: Any, env: str) -> None:
     with pytest.warns(UserWarning, match=r"policy_kwargs: layers=\[7\] .* net_arch=None"):
         kind("MlpPolicy", env, policy_kwargs={"layers": [7], "net_arch": [9]})
+
+
+@pytest.mark.parametrize("policy", ["MlpPolicy", "MlpLstmPolicy", "MultiInputPolicy"])
+def test_an_extractor_has_no_effect_in_a_policy_without_a_cnn(policy: str) -> None:
+    kwargs = {"cnn_extractor": EXTRACTOR, "layers": [6]}
+    with pytest.warns(UserWarning, match="cnn_extractor=.* without feature_extraction='cnn'"):
+        found = policy_settings(policy, kwargs, Dimensions(None))
+    assert found == {"policy": policy, "policy.layers": [6]}
+
+
+@pytest.mark.parametrize("policy", ["CnnPolicy", "CnnLstmPolicy"])
+def test_the_size_of_the_nature_cnn_has_no_effect_beside_an_extractor(policy: str) -> None:
+    with pytest.warns(UserWarning, match="features=32 has no effect without cnn_extractor=nature_"):
+        found = policy_settings(
+            policy, {"cnn_extractor": EXTRACTOR, "features": 32}, Dimensions(None)
+        )
+    assert found == {"policy": policy, "policy.cnn_extractor": EXTRACTOR}
+
+
+@pytest.mark.parametrize("policy", ["CnnPolicy", "CnnLstmPolicy", "MlpPolicy"])
+def test_the_nature_cnn_may_be_named(policy: str) -> None:
+    kwargs = {"cnn_extractor": nature_cnn, **({"features": 32} if "Cnn" in policy else {})}
+    with warnings.catch_warnings(action="error"):
+        found = policy_settings(policy, kwargs, Dimensions(None))
+    assert found == {"policy": policy, **({"policy.features": 32} if "Cnn" in policy else {})}

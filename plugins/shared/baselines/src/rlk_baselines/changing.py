@@ -22,7 +22,8 @@ from rlk.making import from_state
 from rlk.protocols import State
 from rlk.saving import checkpoint
 from rlk_baselines.arguments import Argument, Rate, Scheduled
-from rlk_baselines.model_files import LOST_NOISE, leave_out_old_memory
+from rlk_baselines.lost_in_files import still_lost
+from rlk_baselines.model_files import leave_out_old_memory
 from rlk_baselines.refusals import Refused, refused
 from rlk_schedules import is_off, scaled
 
@@ -114,22 +115,12 @@ def rebuilt(model: Constructed, state: State, changes: Mapping[str, Any]) -> Age
         n_envs=model.n_envs,
         **model._by_plan({**model._settings(), **changes}),
     )
-    still_lost = _still_lost(model, before.spec.learns_without, changes)
-    made.spec = attrs.evolve(made.spec, learns_without=still_lost)
+    lost = still_lost(model, before.spec.learns_without, changes)
+    made.spec = attrs.evolve(made.spec, learns_without=lost)
     if offers(before.run.storage, AdoptsReplays) and len(before.run.storage):
         checkpoint.adopt_replay(made.run, checkpoint.replay_state(before.run))
     before.close()
     return made
-
-
-def _still_lost(
-    model: Constructed, lost: Iterable[str], changes: Mapping[str, Any]
-) -> tuple[str, ...]:
-    """The notes about things that a file did not hold, without those that were set since."""
-    has_noise = model._given.get("action_noise") is not None
-    about_changes = tuple(f"{key} was " for key in changes)
-    kept = (one for one in lost if not one.startswith(about_changes))
-    return tuple(one for one in kept if not (has_noise and one is LOST_NOISE))
 
 
 def state_for_rebuilding(

@@ -296,25 +296,30 @@ def documented_class(model: BaseRLModel) -> type:
 
 def show_defaults(kind: type[BaseRLModel]) -> None:
     """Let `inspect.signature` show the documented defaults of `learn` and `predict` of a class."""
-    of_learn = {"log_interval": kind.rows, "tb_log_name": kind.__name__}
-    of_predict = {"deterministic": kind.acts_deterministically}
-    kind.learn = _showing(kind.learn, of_learn)  # type: ignore[method-assign]
-    kind.predict = _showing(kind.predict, of_predict)  # type: ignore[method-assign]
+    _show(kind, "learn", {"log_interval": kind.rows, "tb_log_name": kind.__name__})
+    _show(kind, "predict", {"deterministic": kind.acts_deterministically})
 
 
-def _showing(own: Callable[..., Any], defaults: Mapping[str, Any]) -> Callable[..., Any]:
-    """A method that does the same, of which `inspect.signature` shows these defaults."""
-
-    @functools.wraps(own)
-    def method(self: Any, *arguments: Any, **keywords: Any) -> Any:
-        return own(self, *arguments, **keywords)
-
-    plain = inspect.signature(own)
+def _show(kind: type[BaseRLModel], name: str, defaults: Mapping[str, Any]) -> None:
+    """Let a method of a class show these defaults; the class gets one of its own for that."""
+    if name not in vars(kind):
+        setattr(kind, name, _handing_on(kind, name))
+    method = vars(kind)[name]
+    plain = inspect.signature(method)
     shown = [
-        one.replace(default=defaults.get(name, one.default))
-        for name, one in plain.parameters.items()
+        one.replace(default=defaults.get(key, one.default)) for key, one in plain.parameters.items()
     ]
-    vars(method)["__signature__"] = plain.replace(parameters=shown)
+    method.__signature__ = plain.replace(parameters=shown)
+
+
+def _handing_on(kind: type[BaseRLModel], name: str) -> Callable[..., Any]:
+    """A method of a class that calls the one above it, in whichever class that is found."""
+
+    @functools.wraps(getattr(kind, name))
+    def method(self: Any, *arguments: Any, **keywords: Any) -> Any:
+        return getattr(super(kind, self), name)(*arguments, **keywords)
+
+    method.__module__, method.__qualname__ = kind.__module__, f"{kind.__qualname__}.{name}"
     return method
 
 

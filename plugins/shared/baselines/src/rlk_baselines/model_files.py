@@ -32,6 +32,7 @@ from rlk_baselines.environments.spaces import (
     space_state,
     spaces_in_a_file,
 )
+from rlk_baselines.lost_in_files import LOST_NOISE, refuse_lost_functions, tell
 from rlk_baselines.pickled import as_pickle_bytes, state_in_pickle
 from rlk_baselines.places import Place, file_at, refuse_no_place, with_suffix
 from rlk_baselines.policies.registered import registered
@@ -56,10 +57,6 @@ _ABOUT = (
 )
 #: The key by which a file notes that the noise was an object of a custom class.
 _OWN_NOISE = "own_noise"
-LOST_NOISE = (
-    "the model was saved with an action_noise of a program's own class, which no file holds, and "
-    "learns without noise now: pass it again, load(path, env=env, action_noise=…)."
-)
 #: The modules that read files of Stable Baselines and of Stable-Baselines3.
 _FROM_THERE: Any = ((tensorflow_files, tensorflow_loading), (sb3_files, sb3_loading))
 
@@ -150,7 +147,7 @@ class Saved:
 
         A custom noise object is not in the file.
         """
-        _refuse_lost_functions(type(model).__name__, self)
+        refuse_lost_functions(type(model).__name__, self.given["policy_kwargs"])
         settings = model._changes(self.changes)
         is_registered = registered(self.given["policy"]) is not None
         if {"policy", "policy_kwargs"} & self.changes.keys() or is_registered:
@@ -167,9 +164,8 @@ class Saved:
             n_envs=model.n_envs,
             **model._by_plan(settings),
         )
-        if had_own_noise and "action_noise" not in self.changes:
-            without = (*agent.spec.learns_without, LOST_NOISE)
-            agent.spec = attrs.evolve(agent.spec, learns_without=without)
+        is_noise_lost = had_own_noise and "action_noise" not in self.changes
+        tell(model, agent, is_noise_lost=is_noise_lost)
         return agent
 
     def awaited(self) -> AwaitedVecEnv:
@@ -359,24 +355,6 @@ def refuse_other_spaces(model: str, saved: Saved, vector: VecEnv) -> None:
                 f"{model}.load: the {key} of the model in {saved.path} is {there}, and that of the "
                 f"environment is {here}. Pass an environment that has the same spaces.{hint}"
             )
-
-
-def _refuse_lost_functions(model: str, saved: Saved) -> None:
-    """Raise Refused if the saved `policy_kwargs` had functions that were not passed to `load`.
-
-    Args:
-        model: the name of the model class.
-        saved: the saved model.
-    """
-    kwargs = saved.given["policy_kwargs"] or {}
-    lost = {key: value["callable"] for key, value in kwargs.items() if was_callable(value)}
-    if lost:
-        again = (f"{key}={lost.get(key, value)}" for key, value in kwargs.items())
-        raise Refused(
-            f"this model's networks were made with functions, {', '.join(lost.values())}, which no "
-            "file holds. Pass its policy_kwargs again: "
-            f"{model}.load(path, policy_kwargs=dict({', '.join(again)}))."
-        )
 
 
 def leave_out_old_memory(plan: dict[str, Any], changed: Iterable[str]) -> None:

@@ -12,12 +12,12 @@ from typing import Any
 from rlk.program_warnings import warn_program
 from rlk_baselines.arguments import Argument, Needed, is_other
 
-#: The keyword of every policy that needs another one.
-OF_LAYERS = {"layers": Needed("net_arch", "None", lambda value: value is None)}
-#: Those of a policy class, which may have a CNN or none.
-OF_CLASSES = {
-    **OF_LAYERS,
-    "cnn_extractor": Needed("feature_extraction", "'cnn'", lambda value: value == "cnn"),
+#: The keywords of policies, by name or by class, that need another one.
+OF_POLICIES = {
+    "layers": Needed("net_arch", "None", lambda value: value is None),
+    "cnn_extractor": Needed(
+        "feature_extraction", "'cnn', as CnnPolicy has", lambda value: value == "cnn"
+    ),
     **dict.fromkeys(
         ("features", "channels"), Needed("cnn_extractor", "nature_cnn", lambda value: value is None)
     ),

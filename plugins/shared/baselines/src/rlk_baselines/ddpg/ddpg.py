@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlk.planning.other_environment import check_same_spaces
+from rlk.planning.other_environment import check_same_spaces, same_sizes
+from rlk.spaces import describe
 from rlk_baselines.arguments import LAST_OF_ONE_THREAD, WHOLE, Argument, Needed, Rate
 from rlk_baselines.common.buffers import PrioritizedReplayBuffer, ReplayBuffer
 from rlk_baselines.common.noise import AdaptiveParamNoiseSpec
@@ -105,11 +106,15 @@ def evaluations(model: OffPolicyRLModel, env: Any, n_steps: int, render: bool) -
     """The plugin that runs evaluations, if there is an environment for them.
 
     Raises:
-        PlanError: if the environment has other spaces than the model, or for a wrong `n_steps`.
+        PlanError: if the environment has observations of another kind or size than the model, or
+            other actions, or for a wrong `n_steps`.
     """
     if env is None:
         return []
     n_steps = checked_count("nb_eval_steps", n_steps, least=0)
     vector = as_vec_env(env)
-    check_same_spaces("eval_env", spaces_in_a_file(vector), model.awaited_spaces(vector))
+    (seen, acted), (observation, action) = spaces_in_a_file(vector), model.awaited_spaces(vector)
+    if same_sizes(describe(seen), describe(observation)):  # all that acting needs
+        seen = observation
+    check_same_spaces("eval_env", (seen, acted), (observation, action))
     return [Evaluations(model, vector, n_steps, render=render)]

@@ -14,10 +14,11 @@ from torch.nn import functional
 from rlk.component import Component
 from rlk.errors import PlanError, RlkError, described
 from rlk.registry.kernel import default_kernel
-from rlk.settings import names, plain
+from rlk.settings import default_of, names, plain
 from rlk_baselines.policies.classes import BasePolicy
+from rlk_baselines.policies.extractors import nature_cnn
 from rlk_baselines.policies.registered import registered
-from rlk_baselines.without_effect import OF_LAYERS, keywords_with_effect
+from rlk_baselines.without_effect import OF_POLICIES, keywords_with_effect
 from rlk_custom_policies.keywords import with_bound_extractor
 from rlk_mlp.config import ACTIVATION_NAMES
 from rlk_networks import Architecture
@@ -80,17 +81,32 @@ def policy_settings(
             "policy_kwargs has activation_fn, the name in Stable-Baselines3. Write act_fun instead."
         )
     if isinstance(policy, str):
-        kwargs = _used(policy, keywords_with_effect(kwargs, OF_LAYERS, "policy_kwargs"))
+        kwargs = _used(policy, kwargs)
     return {"policy": policy, **{f"policy.{key}": value for key, value in kwargs.items()}}
 
 
 def _used(policy: str, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """`policy_kwargs`, those of a feature extractor bound to it, for a policy of this name."""
+    """`policy_kwargs` that have an effect in the policy of a name.
+
+    Those of a feature extractor are bound to it, and the default one is left out.
+    """
     policies = default_kernel().registries.policies
     if policy not in policies:  # which planning refuses
         return kwargs
-    known = [*names(policies.get(policy).component().config), "dueling"]  # a setting of DQN
-    return with_bound_extractor(kwargs, known)
+    component = policies.get(policy).component()
+    given = {key: value for key, value in kwargs.items() if value is not nature_cnn}
+    whole = {"feature_extraction": _feature_extraction(component), **given}
+    effective = keywords_with_effect(whole, OF_POLICIES, "policy_kwargs")
+    known = [*names(component.config), "dueling"]  # a setting of DQN
+    return with_bound_extractor({key: effective[key] for key in given if key in effective}, known)
+
+
+def _feature_extraction(component: Component) -> Any:
+    """What a policy has before its hidden layers, unless told otherwise: `"cnn"`, `"mlp"`, …."""
+    fields = attrs.fields_dict(component.config) if component.config else {}
+    if "feature_extraction" in fields:
+        return component.own.get("feature_extraction", default_of(fields["feature_extraction"]))
+    return "cnn" if "cnn_extractor" in fields else "mlp"
 
 
 def held_kwargs(kwargs: Mapping[str, Any]) -> dict[str, Any]:
@@ -152,7 +168,7 @@ class Deferred:
         told = (observation_space, of.action_space, of.n_env, of.n_steps, of.n_batch)
         try:
             return self.policy(self.config, *told, reuse=False, **self.kwargs)
-        except RlkError:
+        except (RlkError, Warning):  # a warning, where the program makes errors of them
             raise
         except TypeError as error:
             raise PlanError(f"policy {name!r}: {error}") from error

@@ -17,7 +17,7 @@ from torch import nn
 
 from rlk_baselines.policies.extractors import nature_cnn
 from rlk_baselines.refusals import Refused
-from rlk_baselines.without_effect import OF_CLASSES, keywords_with_effect
+from rlk_baselines.without_effect import OF_POLICIES, keywords_with_effect
 from rlk_custom_policies.feed_forward import FeedForwardConfig, refuse_other_than_images
 from rlk_custom_policies.keywords import with_keywords
 from rlk_custom_policies.lstm import LstmPolicyConfig
@@ -255,6 +255,6 @@ def _chosen(policy: BasePolicy, keywords: dict[str, Any], feature_extraction: st
     }
     told, name = policy.settings, type(policy).__name__
     used = keywords_with_effect(
-        {**given, "feature_extraction": feature_extraction}, OF_CLASSES, f"policy {name!r}"
+        {**given, "feature_extraction": feature_extraction}, OF_POLICIES, f"policy {name!r}"
     )
     return with_keywords(told if attrs.has(type(told)) else None, policy.config, used, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlk.component import Component
 from rlk.registry.kernel import default_kernel
 from rlk.registry.registry import redefines
 
@@ -11,7 +12,7 @@ _registered: dict[str, Any] = {}
 
 
 def register_policy(name: str, policy: Any) -> None:
-    """Register a policy class under a name, for all models that this program makes or loads.
+    """Register a policy under a name, for all models that this program makes or loads.
 
     Registering the same one again changes nothing. A new version of the class, as a notebook's
     cell defines it when it runs again, replaces it. Only models of this package know the name; for
@@ -19,22 +20,33 @@ def register_policy(name: str, policy: Any) -> None:
 
     Args:
         name: the name.
-        policy: the class.
+        policy: the class, or an rlk `Component` of a policy.
 
     Raises:
         ValueError: if the name is that of another policy, here or in rlk, or `policy` is no class
-            of policies.
+            of policies and no component of one.
     """
-    if not (isinstance(policy, type) and hasattr(policy, "build")):
+    if not _is_policy(policy):
         raise ValueError(
             f"register_policy({name!r}, …) takes a class of policies, got {policy!r:.80}. Derive "
             "one from FeedForwardPolicy, LstmPolicy or ActorCriticPolicy of "
             "rlk_baselines.common.policies."
         )
     is_taken = name in _registered or name in default_kernel().registries.policies
-    if is_taken and not redefines(policy, _registered.get(name)):
+    if is_taken and not redefines(_source(policy), _source(_registered.get(name))):
         raise ValueError(f"policy {name!r} exists already: register yours by another name.")
     _registered[name] = policy
+
+
+def _is_policy(policy: Any) -> bool:
+    if isinstance(policy, Component):
+        return policy.kind in (None, "policies")
+    return isinstance(policy, type) and hasattr(policy, "build")
+
+
+def _source(policy: Any) -> Any:
+    """What tells a new version of a policy from another one: the class, or what makes it."""
+    return policy.factory if isinstance(policy, Component) else policy
 
 
 def registered(name: Any) -> Any:

@@ -51,6 +51,10 @@ def settings_of(
         Refused: for a keyword, value or class that is not supported.
     """
     refuse_own_policy(policy)
+    if kwargs.get("layers") is not None and not builds_itself(policy):
+        raise Refused(
+            "policy_kwargs has layers, the name in Stable Baselines. Write net_arch=[…] instead."
+        )
     kwargs = dict(kwargs)
     optimiser = _optimiser_settings(kwargs, *optimizer)
     deviations = deviation_settings(
