@@ -25,6 +25,7 @@ from rlk.saving.restored_parts import bad_if_it_fails, part_of
 from rlk.settings import was_callable
 from rlk_baselines import added_attributes
 from rlk_baselines.arguments import by_current_names
+from rlk_baselines.common import own_noise
 from rlk_baselines.custom_objects import SPACES, refuse_other_sizes, spaces_apart, with_use
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
 from rlk_baselines.environments.spaces import (
@@ -152,10 +153,10 @@ class Saved:
         is_registered = registered(self.given["policy"]) is not None
         if {"policy", "policy_kwargs"} & self.changes.keys() or is_registered:
             settings |= model._policy_settings()
-        had_own_noise = bool(self.about.get(_OWN_NOISE))
+        plan, had_own_noise = self.state["manifest"]["plan"], bool(self.about.get(_OWN_NOISE))
         if had_own_noise:
-            settings["noise"] = None
-        leave_out_old_memory(self.state["manifest"]["plan"], self.changes)
+            _leave_out(plan, own_noise.NAME)
+        leave_out_old_memory(plan, self.changes)
         agent = from_state(
             {key: part for key, part in self.state.items() if key != KEY},
             self.path,
@@ -363,7 +364,12 @@ def leave_out_old_memory(plan: dict[str, Any], changed: Iterable[str]) -> None:
     memory = settings.get("memory_policy")
     if "memory_policy" in changed and isinstance(memory, str):
         old, _ = parse_plugin(memory)
-        plan["components"] = [one for one in plan["components"] if one["name"] != old]
+        _leave_out(plan, old)
+
+
+def _leave_out(plan: dict[str, Any], name: str) -> None:
+    """Leave a component out of a saved plan."""
+    plan["components"] = [one for one in plan["components"] if one["name"] != name]
 
 
 def _plan_settings(state: State) -> dict[str, Any]:
