@@ -39,9 +39,15 @@ class EnvChoice:
     #: The value to type again for `--env` when the saved run is used: nothing, or a place; None for
     #: an object, which only a program can pass.
     again: str | None = ""
-    why_spaces_alone: str = (
-        ""  #: why only its spaces are there, already in the wrappers of one environment
-    )
+    #: Why only its spaces are there, already in the wrappers of one environment.
+    why_spaces_alone: str = ""
+
+    @property
+    def note(self) -> str:
+        """A sentence for who acts, if only the spaces are there, else ""."""
+        why = self.why_spaces_alone
+        about = f"environment {self.name!r} is not needed to act, only its spaces"
+        return f"{about}: {why}" if why else ""
 
     @property
     def is_vector(self) -> bool:

@@ -148,7 +148,7 @@ def spec_of(
     now = make_spec(algo, changes)
     wanted = restorable(saved.components, plugins, registries, observers=observers)
     used, plugins, notes = without_left_out(wanted, plugins, registries)
-    absent = _spaces_alone(env)
+    absent = [env.note] if isinstance(env, EnvChoice) and env.note else []
     if to_act:
         used = acting(used, algo, plugins, now.given, registries, has_spaces_alone=bool(absent))
     used, of_joined = without_absent(used, now.given, registries, to_act=to_act)
@@ -188,14 +188,6 @@ def _connect(
     named = [one.name for one in saved.components if not one.is_external]
     now = [*(changes.get(slot) for slot in SLOTS), *plugins]
     connect_named([*named, *(one for one in now if isinstance(one, str))], registries)
-
-
-def _spaces_alone(env: Any) -> tuple[str, ...]:
-    """A sentence on an environment of which only the spaces are there."""
-    if isinstance(env, EnvChoice) and env.why_spaces_alone:
-        why = env.why_spaces_alone
-        return (f"environment {env.name!r} is not needed to act, only its spaces: {why}",)
-    return ()
 
 
 def _settings(

@@ -76,9 +76,8 @@ def _notes(agent: Agent, plugins: tuple[str, ...]) -> Iterator[str]:
     from rlk.saving.plugin_states import MissingPlugin
 
     yield from agent.spec.notes
-    env, why = agent.plan.env, agent.plan.env.why_spaces_alone
-    if why:
-        yield f"environment {env.name!r} is not needed to act, only its spaces: {why}"
+    if agent.plan.env.note:
+        yield agent.plan.env.note
     left_out = {one.removeprefix("no:") for one in plugins if leaves_out(one)}
     for one in agent.differs:
         if isinstance(one, MissingPlugin) and one.is_for_acting and one.plugin not in left_out:
