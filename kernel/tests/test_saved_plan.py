@@ -15,14 +15,9 @@ from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
 from rlk.restoring.saved_plan import as_json, spec_of
 from rlk_testing.environments import DiscreteMatch, Walk, environment_named
-from rlk_testing.idle import Idle, IdleNoise
+from rlk_testing.idle import Idle
 from rlk_testing.stand_in_policy import StandInPolicy
 from rlk_testing.stand_ins import COMPONENTS
-
-
-@attrs.frozen(kw_only=True)
-class Much:
-    much: float = 0.1
 
 
 @attrs.frozen(kw_only=True)
@@ -350,36 +345,6 @@ def test_what_was_left_out_stays_left_out_unless_it_is_named(kernel, saved):
     assert [c.name for c in again(kernel, plan, plugins=("hastens",)).extensions] == ["hastens"]
     kernel.registries.extensions.unregister("hastens")
     assert again(kernel, plan).extensions == ()
-
-
-def test_a_default_that_was_left_out_or_emptied_does_not_come_back(kernel):
-    kernel.registries.noises.register("shakes", IdleNoise)
-    kernel.registries.algorithms.register(
-        "noisy",
-        attrs.evolve(
-            COMPONENTS["algorithms"],
-            name="noisy",
-            defaults={**COMPONENTS["algorithms"].defaults, "noise": "shakes"},
-        ),
-    )
-    given = ({}, ["shakes"]), ({"plugins": ["no:shakes"]}, []), ({"noise": "none"}, [])
-    for settings, noises in given:
-        plan = resolve(kernel, make_spec("noisy", settings))
-        assert [c.name for c in (*plan.noises, *again(kernel, as_json(plan)).noises)] == noises * 2
-
-
-@pytest.mark.parametrize("plugins", [["shakes:much=0.5"], ["shakes:much=0.5", "stirs"]])
-def test_a_noise_that_is_left_out_takes_its_settings_along(kernel, plugins):
-    kernel.registries.noises.register("shakes", IdleNoise, config=Much)
-    kernel.registries.noises.register("stirs", IdleNoise)
-    plan = as_json(resolve(kernel, make_spec("stand-in", {"plugins": plugins})))
-    names = [plugin for plugin in plugins if plugin == "stirs"]
-    found = again(kernel, plan, plugins=("no:shakes",))
-    assert [choice.name for choice in found.noises] == names
-    kernel.registries.noises.unregister("shakes")
-    assert [choice.name for choice in again(kernel, plan, plugins=("no:shakes",)).noises] == names
-    with pytest.raises(PlanError, match=r"noise 'shakes' .*, or leave out 'shakes': --pl"):
-        again(kernel, plan)
 
 
 def test_a_slot_whose_component_is_not_there_names_it_unless_it_is_filled_anew(kernel, saved):

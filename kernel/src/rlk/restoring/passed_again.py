@@ -100,14 +100,25 @@ def with_successors(
     """The components, those from a program by the names of what is passed in their slots now.
 
     A class may have another name than before. It has the saved settings if its own have the same
-    names; anything else has settings of its own.
+    names; anything else has settings of its own. In a slot of several, one from a program that is
+    not passed again is replaced by what is.
 
     Args:
         components: the saved ones.
         given: the settings that are given now, by dotted key.
         registries: where components are found by their names.
     """
-    return [_succeeded(saved, given.get(saved.slot), registries) for saved in components]
+    return [
+        _succeeded(saved, given.get(saved.slot), registries)
+        for saved in components
+        if not _is_replaced(saved, given, registries)
+    ]
+
+
+def _is_replaced(saved: SavedComponent, given: Mapping[str, Any], registries: Registries) -> bool:
+    if saved.slot not in STACKED or saved.slot not in given or not saved.is_external:
+        return False
+    return not is_passed(saved, names_of_passed(listed(given[saved.slot]), registries))
 
 
 def _succeeded(saved: SavedComponent, now: Any, registries: Registries) -> SavedComponent:
