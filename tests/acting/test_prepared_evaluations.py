@@ -10,9 +10,9 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import rlk
 from rlk_evaluate.command import enjoy, evaluate
-from rlk_evaluate.evaluate import evaluate as play
-from rlk_evaluate.evaluate import evaluate_agent
 from rlk_evaluate.film import record
+from rlk_evaluation.evaluate import evaluate as play
+from rlk_evaluation.evaluate import evaluate_agent
 from rlk_testing.examples import module_of
 from rlk_tune.search import Search
 from rlk_tune.study import open_study

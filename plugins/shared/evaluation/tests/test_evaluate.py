@@ -14,8 +14,8 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from rlk.episode_ends import LOST
 from rlk.errors import EnvironmentFailed, NotFinite
 from rlk.records import Act
-from rlk_evaluate import evaluate as module
-from rlk_evaluate.evaluate import Evaluation, evaluate, evaluate_run
+from rlk_evaluation import evaluate as module
+from rlk_evaluation.evaluate import Evaluation, evaluate, evaluate_run
 from rlk_testing import stand_in_kernel
 
 WALK = "rlk_testing.environments:Walk"
