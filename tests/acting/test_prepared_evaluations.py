@@ -10,9 +10,8 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import rlk
 from rlk_evaluate.command import enjoy, evaluate
-from rlk_evaluate.evaluate import evaluate as play
-from rlk_evaluate.evaluate import evaluate_agent
 from rlk_evaluate.film import record
+from rlk_evaluation.evaluate import evaluate_agent, play_episodes
 from rlk_testing.examples import module_of
 from rlk_tune.search import Search
 from rlk_tune.study import open_study
@@ -138,7 +137,7 @@ def test_an_agent_is_evaluated_in_prepared_environments_also_in_those_that_are_p
         assert record(agent, tmp_path / "film.gif", episodes=1).returns == [3.0]
         assert hardest.asked == 3
         env.set_attr("level", 1)
-        assert play(agent.predict, env, 2).returns == [1.0, 1.0], "played as it is"
+        assert play_episodes(agent.predict, env, 2).returns == [1.0, 1.0], "played as it is"
 
 
 def test_evaluations_of_the_command_line_are_prepared(make, place, tmp_path):

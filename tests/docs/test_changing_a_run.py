@@ -14,7 +14,7 @@ import rlk
 from rlk.errors import UnknownName
 from rlk.records import Loss
 from rlk.registry.implementations import HOOKS
-from rlk_evaluate.evaluate import evaluate_agent
+from rlk_evaluation.evaluate import evaluate_agent
 from rlk_flat_parameters import FlatParameters
 from rlk_testing.examples import module_of
 

@@ -13,7 +13,7 @@ import pytest
 import rlk
 from rlk.registry.kernel import default_kernel
 from rlk_env_check.checker import examine
-from rlk_evaluate.evaluate import evaluate_agent
+from rlk_evaluation.evaluate import evaluate_agent
 from rlk_scaffold import tree
 from rlk_scaffold.manifest import read_manifest
 from rlk_testing.command_line import ended

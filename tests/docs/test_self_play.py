@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import rlk
 from rlk_env_check.checker import examine
 from rlk_evaluate.command import evaluate
-from rlk_evaluate.evaluate import evaluate_agent
+from rlk_evaluation.evaluate import evaluate_agent
 from rlk_testing.examples import module_of
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "own_plugins" / "own_self_play.py"

@@ -10,7 +10,7 @@ import rlk
 from rlk.errors import PlanError
 from rlk.hookspecs import hookimpl
 from rlk_dummy import DummyVecEnv
-from rlk_evaluate.evaluate import evaluate_agent
+from rlk_evaluation.evaluate import evaluate_agent
 from rlk_subprocess.vec_env import SubprocVecEnv
 
 

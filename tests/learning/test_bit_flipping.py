@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import rlk
-from rlk_evaluate.evaluate import evaluate_agent
+from rlk_evaluation.evaluate import evaluate_agent
 
 pytestmark = [pytest.mark.learning, pytest.mark.timeout(1800)]
 BITS = {"env": "rlk/BitFlipping-v0", "env.n_bits": 15, "preset": "zoo"}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import rlk
-from rlk_evaluate.evaluate import evaluate_agent
+from rlk_evaluation.evaluate import evaluate_agent
 from rlk_expert_data import generate_expert_traj, read
 
 pytestmark = [pytest.mark.learning, pytest.mark.timeout(3600)]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import rlk
-from rlk_evaluate.evaluate import evaluate_agent
+from rlk_evaluation.evaluate import evaluate_agent
 
 SETTINGS = {"n_envs": 8, "n_steps": 32, "batch_size": 64, "ent_coef": 0.01, "learning_rate": 1e-3}
 #: The way out takes 8 steps at best.

@@ -15,7 +15,7 @@ from rlk.hookspecs import hookimpl
 from rlk.running.seeding import Streams
 from rlk.running.vec_env import make_vec_env
 from rlk.saving import saved_files
-from rlk_evaluate.evaluate import STREAM, Evaluation, evaluate_agent, evaluate_run
+from rlk_evaluation.evaluate import STREAM, Evaluation, evaluate_agent, evaluate_run
 
 REPLAY = {"learning_starts": 40, "batch_size": 16, "train_freq": 4}
 #: Algorithm -> settings with which it learns early.

@@ -111,7 +111,7 @@ def test_every_space_trains_with_every_family(name: str, family: str) -> None:
 
 
 def test_an_agent_of_nested_observations_is_saved_loaded_evaluated_and_predicts_the_same(tmp_path):
-    from rlk_evaluate.evaluate import evaluate_agent
+    from rlk_evaluation.evaluate import evaluate_agent
 
     def env():
         return World("tuple in a dict in a tuple", continuous=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import rlk
-from rlk_evaluate.evaluate import evaluate_agent
+from rlk_evaluation.evaluate import evaluate_agent
 from rlk_presets.promises import promises
 
 #: Episodes of a measure: a success rate is less precise than a return.

@@ -50,14 +50,15 @@ def in_vector_wrappers(
     Raises:
         PlanError: if they are not supported.
     """
-    from rlk.planning.usable_spaces import check_usable  # not at the top: it needs gymnasium
+    from rlk.planning.usable_spaces import why_unusable  # not at the top: it needs gymnasium
 
     for wrapper in wrappers:
         if wrapper.component.scope == "vector":
             factory = wrapper.load()
             if offers(factory, ChangesSpaces):
                 spaces = factory.vector_spaces(*spaces, *wrapper.configs)
-    check_usable(name, *spaces)
+    if unusable := why_unusable(*spaces):
+        raise PlanError(f"environment {name!r}: {unusable}")
     return spaces
 
 

@@ -10,22 +10,19 @@ from __future__ import annotations
 import numpy as np
 from gymnasium import spaces
 
-from rlk.errors import PlanError
 from rlk.spaces import Space, describe
 
 _RESHAPE = "ReshapeObservation(env, (1,))"
 _ARRAYS = (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
 
 
-def check_usable(env: str, observation_space: Space, action_space: Space) -> None:
-    """Check that observations and actions of these spaces can be stored and computed with.
+def why_unusable(observation_space: Space, action_space: Space) -> str | None:
+    """Why observations or actions of these spaces can be neither stored nor computed with.
 
-    Raises:
-        PlanError: naming the environment, the space, and how to change it.
+    Returns:
+        Sentences that name the space and how to change it; None if both can be used.
     """
-    found = _observation(observation_space) or _action(action_space)
-    if found:
-        raise PlanError(f"environment {env!r}: {found}")
+    return _observation(observation_space) or _action(action_space)
 
 
 def or_wrap(space: Space, what: str) -> str:

@@ -23,7 +23,7 @@ from rlk_callbacks import evaluation as module
 from rlk_callbacks.config import EvaluationConfig
 from rlk_callbacks.evaluation import EvaluationCallback
 from rlk_callbacks.history import HISTORY, read_history
-from rlk_evaluate.evaluate import Evaluation
+from rlk_evaluation.evaluate import Evaluation
 from rlk_testing import stand_in_kernel
 from rlk_testing.environments import Walk
 

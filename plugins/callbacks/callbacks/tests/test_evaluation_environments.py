@@ -17,7 +17,7 @@ from rlk.saving import saved_files
 from rlk_callbacks import EvaluationCallback, StopOnNoImprovement
 from rlk_callbacks.config import EvaluationConfig
 from rlk_callbacks.history import HISTORY, read_history
-from rlk_evaluate.evaluate import Evaluation
+from rlk_evaluation.evaluate import Evaluation
 from rlk_testing import stand_in_kernel
 from rlk_testing.environments import Walk
 

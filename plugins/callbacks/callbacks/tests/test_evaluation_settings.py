@@ -6,7 +6,7 @@ from typing import Any
 
 import rlk
 from rlk.hookspecs import hookimpl
-from rlk_evaluate.evaluate import Evaluation
+from rlk_evaluation.evaluate import Evaluation
 from rlk_testing.environments import BY_ACTION_SPACE
 
 MATCH = BY_ACTION_SPACE["Discrete"]  # episodes of 8 steps

@@ -19,7 +19,7 @@ from rlk_callbacks.history import (
     unpacked,
     write_history,
 )
-from rlk_evaluate.evaluate import Evaluation
+from rlk_evaluation.evaluate import Evaluation
 from rlk_testing import stand_in_kernel
 from rlk_zip.serializer import ZipSerializer
 

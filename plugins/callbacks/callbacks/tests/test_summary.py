@@ -22,7 +22,7 @@ from rlk.registry.kernel import Kernel
 from rlk.running.run import Run
 from rlk.terminal import print_on
 from rlk_callbacks import summary
-from rlk_evaluate.evaluate import Evaluation
+from rlk_evaluation.evaluate import Evaluation
 from rlk_testing.environments import DiscreteMatch
 
 

@@ -69,6 +69,24 @@ def test_observations_and_ends_that_differ_with_the_same_seed_are_found() -> Non
     assert "the same actions end episodes differently" in found(EndsByChance())[0]
 
 
+def test_every_fault_of_an_observation_is_reported_once() -> None:
+    given = {2: np.nan, 4: 7.0, 5: 8.0, 6: np.inf, 8: np.nextafter(np.float32(1), np.float32(2))}
+
+    class Spoils(Sound):
+        def observed(self) -> Any:
+            first = given.get(self.steps, 0.0)
+            return np.array([first, 0.0], np.float64 if self.steps == 9 else np.float32)
+
+    of_step = "the observation of step()"
+    assert [text.partition(":")[0].partition(". ")[0] for text in found(Spoils())] == [
+        f"{of_step} has nan at [0]",
+        f"{of_step} has 7.0 at [0], outside of its bounds [-1, 1]",
+        f"{of_step} has 1.0000001192092896 at [0], outside of its bounds [-1, 1] by a rounding "
+        "error",
+        f"{of_step} is float64, but its space is float32",
+    ]
+
+
 def test_numbers_that_differ_slightly_are_noted() -> None:
     class KeepsContacts(Sound):
         resets = 0

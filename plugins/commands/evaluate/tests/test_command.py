@@ -14,7 +14,6 @@ from PIL import Image
 import rlk
 from rlk.registry.kernel import default_kernel
 from rlk_evaluate.command import enjoy, evaluate
-from rlk_evaluate.window import display_problem
 from rlk_films.writer import mp4_is_there
 from rlk_testing.command_line import ended
 from rlk_testing.environments import Walk
@@ -351,15 +350,6 @@ def test_an_environment_of_other_actions_is_said_to_be_one(
     code, text = refused(capsys, "evaluate", folder, "--env", "Pendulum-v1")
     assert code == 2
     assert "Use an environment that has the spaces of training." in text and "list" not in text
-
-
-def test_displays_are_found() -> None:
-    assert display_problem({}, "linux") is not None
-    assert display_problem({"DISPLAY": ""}, "linux") is not None
-    assert display_problem({"DISPLAY": ":0"}, "linux") is None
-    assert display_problem({"WAYLAND_DISPLAY": "wayland-0"}, "linux") is None
-    assert display_problem({"SDL_VIDEODRIVER": "dummy"}, "linux") is None
-    assert display_problem({}, "darwin") is None
 
 
 def test_an_environment_without_pictures_says_so(

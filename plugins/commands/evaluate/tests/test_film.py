@@ -23,6 +23,7 @@ from rlk_films import tiled
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import it
 
 LENGTH = 4
+WORKERS = {"vec_env": "subprocess", "vec_env.start_method": "fork"}
 
 
 class Counts(gym.Env[Any, Any]):
@@ -48,6 +49,8 @@ class Counts(gym.Env[Any, Any]):
         return np.zeros(2, np.float32), 1.0, ended and not self.cut_off, ended and self.cut_off, {}
 
     def render(self) -> Any:
+        if self.form == "missing":
+            raise gym.error.DependencyNotInstalled("pygame is not installed")
         shape = {"grey": (6, 8), "one": (6, 8, 1), "alpha": (6, 8, 4), "two": (6, 8, 2)}
         frame = np.full(shape.get(self.form, (6, 8, 3)), self.t, np.uint8)
         return {"float": frame / 255, "list": frame.tolist()}.get(self.form, frame)
@@ -77,10 +80,7 @@ def filmed(monkeypatch: pytest.MonkeyPatch, form: str = "colour", **settings: An
     return frames
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [{}, {"vec_env": "subprocess", "vec_env.start_method": "fork"}, {"env.cut_off": True}],
-)
+@pytest.mark.parametrize("settings", [{}, WORKERS, {"env.cut_off": True}])
 def test_every_episode_is_shown_from_its_reset_to_its_last_step(
     monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any]
 ) -> None:
@@ -121,6 +121,15 @@ def test_other_images_are_made_colours(monkeypatch: pytest.MonkeyPatch, form: st
 def test_what_is_no_image_is_named(monkeypatch: pytest.MonkeyPatch, form: str, told: str) -> None:
     with pytest.raises(RlkError, match=told):
         filmed(monkeypatch, form)
+
+
+@pytest.mark.parametrize("settings", [{}, WORKERS])
+def test_a_package_that_images_need_is_named_from_a_worker_too(
+    monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any]
+) -> None:
+    told = r"^Counts cannot be shown: pygame is not installed\.\nUse --no-render"
+    with pytest.raises(RlkError, match=told):
+        filmed(monkeypatch, "missing", **settings)
 
 
 def test_an_environment_that_was_passed_as_an_object_is_refused(

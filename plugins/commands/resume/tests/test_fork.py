@@ -21,7 +21,8 @@ import rlk
 from rlk.registry.kernel import default_kernel
 from rlk.saving import saved_files
 from rlk_model_files.locate import checkpoints
-from rlk_resume.fork import _best, folder_of
+from rlk_resume.fork import _best
+from rlk_resume.found import folder_of
 from rlk_testing.command_line import ended
 from rlk_testing.contract import same
 

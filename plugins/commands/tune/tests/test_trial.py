@@ -18,7 +18,7 @@ import rlk
 from rlk.errors import EnvironmentFailed
 from rlk.planning.resolve import resolve
 from rlk.registry.kernel import default_kernel
-from rlk_evaluate.evaluate import Evaluation
+from rlk_evaluation.evaluate import Evaluation
 from rlk_tune.search import Search
 from rlk_tune.study import REASON, SEED, TIMESTEPS, _pruner, counted, distribution, open_study
 from rlk_tune.trial import Watch, run_trial

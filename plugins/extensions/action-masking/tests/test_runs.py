@@ -14,7 +14,7 @@ from rlk.errors import PlanError
 from rlk.running.device import threads_of
 from rlk.saving import checkpoint
 from rlk_action_masking import ActionMasks
-from rlk_evaluate.evaluate import evaluate_agent
+from rlk_evaluation.evaluate import evaluate_agent
 from rlk_testing.contract import one_thread, same
 from rlk_testing.masked_game import MaskedGame
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rlk
-from rlk_evaluate.evaluate import evaluate_agent
+from rlk_evaluation.evaluate import evaluate_agent
 from rlk_networks.actor import DistributionActor
 from rlk_numpy_acting import actors
 from rlk_off_policy.actor import DeterministicActor, GreedyActor

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from rlk_films import without_display
+from rlk_films import display_problem, without_display
 from rlk_films.display import DISPLAYS
 
 DRAWS = """
@@ -23,6 +23,29 @@ with without_display():
 def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in DISPLAYS:
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("platform", "name", "value", "found"),
+    [
+        ("linux", "DISPLAY", "", False),
+        ("linux", "DISPLAY", ":0", True),
+        ("linux", "WAYLAND_DISPLAY", "wayland-0", True),
+        ("linux", "SDL_VIDEODRIVER", "dummy", True),
+        ("darwin", "DISPLAY", "", True),
+    ],
+)
+def test_displays_are_found(
+    nowhere: None,
+    monkeypatch: pytest.MonkeyPatch,
+    platform: str,
+    name: str,
+    value: str,
+    found: bool,
+) -> None:
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setenv(name, value)
+    assert (display_problem() is None) is found
 
 
 def test_without_a_display_none_is_looked_for(nowhere: None) -> None:

@@ -102,7 +102,7 @@ def test_numbers_that_are_kept_are_those_of_the_step_also_at_an_end():
 
 
 def test_it_trains_evaluates_and_is_loaded_again(tmp_path):
-    from rlk_evaluate.evaluate import evaluate_agent
+    from rlk_evaluation.evaluate import evaluate_agent
 
     settings = {"n_steps": 8, "nminibatches": 1, "noptepochs": 1, "n_threads": 1}
     with rlk.make("ppo2", env=NAME, vec_env="envpool", n_envs=3, seed=0, **settings) as agent:

@@ -152,7 +152,7 @@ def test_keywords_that_the_vector_does_not_take_are_refused():
 
 
 def test_it_trains_evaluates_and_goes_on_from_a_reset(tmp_path):
-    from rlk_evaluate.evaluate import evaluate_agent
+    from rlk_evaluation.evaluate import evaluate_agent
 
     with rlk.make(
         "ppo2", env="CartPole-v1", vec_env="native", n_envs=4, seed=0, n_threads=1

@@ -28,7 +28,7 @@ def test_collections_and_monitors_count_games(rlk_make, tmp_path):
 
 
 def test_evaluations_count_games(rlk_make):
-    from rlk_evaluate.evaluate import evaluate_agent
+    from rlk_evaluation.evaluate import evaluate_agent
 
     with rlk_make("ppo2", **GAME, **ATARI, **SMALL) as agent:
         found = evaluate_agent(agent, 3)

@@ -35,7 +35,7 @@ def test_an_action_is_repeated_and_rewards_are_added_until_an_episode_ends() -> 
 
 
 def test_lengths_are_counted_outside_also_of_a_return_that_is_reported_inside() -> None:
-    from rlk_evaluate.evaluate import evaluate_agent
+    from rlk_evaluation.evaluate import evaluate_agent
 
     plugins = [gym.wrappers.RecordEpisodeStatistics, "action-repeat:repeat=3", "monitor"]
     given = {"env": BoxMatch, "kernel": stand_in_kernel(True), "seed": 0}

@@ -183,7 +183,7 @@ def test_in_a_run_environments_are_made_to_give_images(films: Any, tmp_path: Pat
     ) as agent:
         agent.learn(12)
         path = agent.save_checkpoint(tmp_path / "checkpoint")
-        from rlk_evaluate.evaluate import evaluate_agent
+        from rlk_evaluation.evaluate import evaluate_agent
 
         evaluate_agent(agent, 1, seed=1)
     assert list(films) == [

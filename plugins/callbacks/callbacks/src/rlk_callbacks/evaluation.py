@@ -33,8 +33,8 @@ from rlk_callbacks.history import (
 from rlk_callbacks.interval import next_due
 from rlk_callbacks.listened_to import ListenedTo
 from rlk_callbacks.render import HUMAN, window_problem
-from rlk_evaluate.evaluate import STREAM, Evaluation, evaluate_run, no_second_environment
-from rlk_evaluate.number_text import significant
+from rlk_evaluation.evaluate import STREAM, Evaluation, evaluate_run, no_second_environment
+from rlk_evaluation.number_text import significant
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan

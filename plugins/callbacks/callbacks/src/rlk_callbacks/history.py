@@ -16,7 +16,7 @@ from rlk.documents import read_npz
 from rlk.errors import BadFile
 from rlk.files import replacing
 from rlk.records import Array
-from rlk_evaluate.evaluate import Evaluation
+from rlk_evaluation.evaluate import Evaluation
 
 HISTORY = "evaluations.npz"
 #: What an evaluation has of each of its episodes.

@@ -15,7 +15,7 @@ from rich.progress import Progress, TaskID
 
 from rlk.hookspecs import hookimpl
 from rlk_callbacks.bar_columns import columns
-from rlk_evaluate.number_text import significant
+from rlk_evaluation.number_text import significant
 
 if TYPE_CHECKING:
     from rlk.running.run import Run

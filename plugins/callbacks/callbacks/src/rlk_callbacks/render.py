@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from typing import TYPE_CHECKING
 
 from rlk.hookspecs import hookimpl
 from rlk.planning.spec import Patch
-from rlk_evaluate.window import display_problem
+from rlk_films import display_problem
 
 if TYPE_CHECKING:
     from rlk.planning.environment import EnvChoice
@@ -35,7 +33,7 @@ class Render:
 
 def window_problem(env: EnvChoice) -> str | None:
     """Why an environment cannot show a window here, or None."""
-    problem = display_problem(os.environ, sys.platform)
+    problem = display_problem()
     if problem is None and env.is_finished and not _has_window(env.made):
         problem = (
             f"environment {env.name!r} was passed as a finished object, which was not made to be "

@@ -14,7 +14,7 @@ from rlk_callbacks.stop_config import (
     StopOnNoImprovementConfig,
     StopOnRewardConfig,
 )
-from rlk_evaluate.number_text import significant
+from rlk_evaluation.number_text import significant
 
 if TYPE_CHECKING:
     from rlk.planning.choice import Choice

@@ -21,7 +21,7 @@ from rlk.spaces import sees_images
 from rlk.terminal import is_terminal, output_is_unread, print_on
 from rlk_callbacks.stop import is_numbered
 from rlk_callbacks.to_pass_again import to_pass_again
-from rlk_evaluate.number_text import significant
+from rlk_evaluation.number_text import significant
 from rlk_model_files.locate import checkpoints
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ import click
 from rlk.errors import BrokenPlugin, RlkError
 from rlk.planning.choice import ANSWERING
 from rlk.planning.layers import in_slots
+from rlk.planning.references import wrong_references
 from rlk.registry.entry import Entry
 from rlk.registry.implementations import why_not_called
 from rlk.registry.kernel import default_kernel
@@ -17,7 +18,6 @@ from rlk.registry.registries import Registries
 from rlk.registry.registry import clash
 from rlk_cli import diagnose
 from rlk_cli.completion import names_of
-from rlk_cli.references import wrong_references
 
 
 @click.command()

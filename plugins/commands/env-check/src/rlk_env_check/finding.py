@@ -13,20 +13,27 @@ Level = Literal["error", "warning", "note"]
 
 @attrs.frozen
 class Finding:
-    """One finding, in sentences."""
+    """One finding.
+
+    Attributes:
+        text: it, in sentences.
+        topic: what it is about, without the numbers that differ from step to step: of all steps,
+            only the first finding of each topic is reported. "" for what is checked only once.
+    """
 
     level: Level
     text: str
+    topic: str = ""
 
 
-def error(text: str) -> Finding:
+def error(text: str, topic: str = "") -> Finding:
     """An error, which has to be corrected."""
-    return Finding("error", text)
+    return Finding("error", text, topic)
 
 
-def warning(text: str) -> Finding:
+def warning(text: str, topic: str = "") -> Finding:
     """A warning, which may point to a problem."""
-    return Finding("warning", text)
+    return Finding("warning", text, topic)
 
 
 def note(text: str) -> Finding:

@@ -11,10 +11,9 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from rlk.errors import EnvironmentFailed
 from rlk_env_check import actions, values
 from rlk_env_check.finding import Finding, error, note, warning
-from rlk_vector_environments.result_checks import check_reset, check_step
+from rlk_vector_environments.result_checks import Wrong, wrong_in_reset, wrong_in_step
 
 Env = gym.Env[Any, Any]
 SEED = 7
@@ -131,7 +130,7 @@ class Trace:
 
     def _reset(self, env: Env, seed: int | None) -> None:
         result = called("reset", env.reset, seed=seed, options=None)
-        _checked(check_reset, env, result)
+        _stop_if(wrong_in_reset(env.observation_space, result), "reset()", result)
         observation = result[0]
         self._note(values.of_observation(env.observation_space, observation, "reset()"))
         self._keep(observation, 0.0, False)
@@ -140,12 +139,13 @@ class Trace:
         action = called(actions.METHOD, actions.sampled, env)
         given = np.copy(action)
         result = called("step", env.step, action)
-        _checked(check_step, env, result)
+        _stop_if(wrong_in_step(env.observation_space, result), "step()", result)
         observation, reward, terminated, truncated, _ = result
         self._note(values.of_observation(env.observation_space, observation, "step()"))
         self._note(values.of_reward(reward, "step()"))
         if not np.array_equal(given, action):
-            self._note([warning("step() changes the action that it is given. Let it use a copy.")])
+            text = "step() changes the action that it is given. Let it use a copy."
+            self._note([warning(text, "changed action")])
         self.rewards.append(float(reward))
         is_over = bool(terminated or truncated)
         self._keep(observation, float(reward), is_over)
@@ -157,9 +157,7 @@ class Trace:
 
     def _note(self, findings: Any) -> None:
         for finding in findings:
-            # Numbers differ from step to step, but the kind of a finding does not.
-            about = f"{finding.level} {finding.text.partition(' has ')[0]}"
-            self.found.setdefault(about, finding)
+            self.found.setdefault(finding.topic, finding)
 
 
 def _reproducible(env: Env, first: Trace) -> Iterator[Finding]:
@@ -232,13 +230,9 @@ def called(name: str, function: Any, *arguments: Any, **keywords: Any) -> Any:
         raise Stop(error(f"{name}() raised {kind}: {problem}.")) from problem
 
 
-def _checked(check: Any, env: Env, result: Any) -> None:
-    """Stop if a result does not have the required form."""
-    try:
-        check(0, env, result)
-    except EnvironmentFailed as problem:
-        when = "reset" if check is check_reset else "step"
-        wrong = str(problem).partition("\n")[0].partition(" gave a ")[2]
-        text = f"{when}() gave a {wrong.replace(f' in {when}', '', 1)}"
+def _stop_if(wrong: Wrong | None, when: str, result: Any) -> None:
+    """Stop if the result of the call `when` does not have the required form."""
+    if wrong is not None:
         is_old = not isinstance(result, tuple) or len(result) == 4
-        raise Stop(error(f"{text}{_OLD if is_old else ''}")) from problem
+        text = f"{when} gave a wrong {wrong.field}: {wrong.found}; expected {wrong.expected}."
+        raise Stop(error(f"{text}{_OLD if is_old else ''}"))

@@ -9,8 +9,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
-from rlk.errors import PlanError
-from rlk.planning.usable_spaces import check_usable
+from rlk.planning.usable_spaces import why_unusable
 from rlk.spaces import describe, flat_space
 from rlk_env_check.finding import Finding, error, warning
 
@@ -51,9 +50,11 @@ def _unusable(observation_space: Any, action_space: Any) -> Iterator[Finding]:
         )
         return
     try:
-        check_usable("it", flat_space(observation_space), action_space)
-    except (PlanError, ValueError) as problem:
-        yield error(str(problem).removeprefix("environment 'it': "))
+        unusable = why_unusable(flat_space(observation_space), action_space)
+    except ValueError as problem:
+        unusable = f"{problem}. Rename one of them."
+    if unusable:
+        yield error(unusable)
 
 
 def _observations(where: str, space: Any) -> Iterator[Finding]:

@@ -28,7 +28,10 @@ def _of_part(space: Any, found: Any, where: str) -> Iterator[Finding]:
     if isinstance(space, spaces.Dict):
         extra = [key for key in found if key not in space.spaces]
         if extra:
-            yield warning(f"{where} has keys that are not in its space: {extra}. They are dropped.")
+            yield warning(
+                f"{where} has keys that are not in its space: {extra}. They are dropped.",
+                f"keys of {where}",
+            )
         for key, part in space.spaces.items():
             yield from _of_part(part, found[key], f"{where}, key {key!r},")
     elif isinstance(space, spaces.Tuple):
@@ -41,16 +44,24 @@ def _of_part(space: Any, found: Any, where: str) -> Iterator[Finding]:
 def _of_box(space: spaces.Box, found: Any, where: str) -> Iterator[Finding]:
     if not isinstance(found, np.ndarray):
         kind = type(found).__name__
-        yield warning(f"{where} is a {kind}, not a numpy array: it is converted at every step.")
+        yield warning(
+            f"{where} is a {kind}, not a numpy array: it is converted at every step.",
+            f"type of {where}",
+        )
     array = np.asarray(found)
     if array.dtype != space.dtype:
-        yield warning(f"{where} is {array.dtype}, but its space is {space.dtype}: it is cast.")
-    if array.dtype.kind == "f" and non_finite(array).any():
-        yield error(
-            f"{where} has {_first(array, non_finite(array))}: {_STOPS}. Correct "
-            "the environment (--plugin check-nan says which action led there)."
+        yield warning(
+            f"{where} is {array.dtype}, but its space is {space.dtype}: it is cast.",
+            f"dtype of {where}",
         )
-    outside = (array < space.low) | (array > space.high)
+    bad = non_finite(array)
+    if bad.any():
+        yield error(
+            f"{where} has {_first(array, bad)}: {_STOPS}. Correct "
+            "the environment (--plugin check-nan says which action led there).",
+            f"non-finite {where}",
+        )
+    outside = ((array < space.low) | (array > space.high)) & ~bad
     far = outside & ~_differs_by_rounding(array, np.clip(array, space.low, space.high))
     if outside.any():
         first = far if far.any() else outside
@@ -58,9 +69,13 @@ def _of_box(space: spaces.Box, found: Any, where: str) -> Iterator[Finding]:
         bounds = f"[{space.low[index]:g}, {space.high[index]:g}]"
         found_there = f"{where} has {_first(array, first)}, outside of its bounds {bounds}"
         if far.any():
-            yield error(f"{found_there}. Correct the bounds, or clip observations.")
+            yield error(
+                f"{found_there}. Correct the bounds, or clip observations.", f"bounds of {where}"
+            )
         else:
-            yield warning(f"{found_there} by a rounding error. Clip observations.")
+            yield warning(
+                f"{found_there} by a rounding error. Clip observations.", f"rounding of {where}"
+            )
 
 
 def _differs_by_rounding(array: Any, bound: Any) -> Any:
@@ -76,7 +91,7 @@ def _first(array: Any, wrong: Any) -> str:
 def of_reward(reward: Any, when: str) -> Iterator[Finding]:
     """Findings about a reward that is one number."""
     if non_finite(np.asarray(float(reward))):
-        yield error(f"the reward of {when} is {reward}: {_STOPS}. Correct it.")
+        yield error(f"the reward of {when} is {reward}: {_STOPS}. Correct it.", "non-finite reward")
     elif not isinstance(reward, (int, float, np.number, np.bool_)):
         kind = type(reward).__name__
-        yield warning(f"the reward of {when} is a {kind}, not a float.")
+        yield warning(f"the reward of {when} is a {kind}, not a float.", "type of reward")

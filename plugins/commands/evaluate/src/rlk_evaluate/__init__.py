@@ -1,5 +1,4 @@
-"""Evaluation: `rlk evaluate`, `rlk enjoy`, and the functions behind them.
+"""The commands `rlk evaluate` and `rlk enjoy`.
 
-`rlk_evaluate.evaluate` has `evaluate`, `evaluate_agent` and `evaluate_run`; nothing is imported
-here, because the commands' components must be imported within a millisecond.
+Nothing is imported here, because their components must be imported within a millisecond.
 """

@@ -15,11 +15,11 @@ from rlk.errors import PlanError
 from rlk_cli import completion
 from rlk_cli.model_file import load_to_act, model_file
 from rlk_cli.options import given, one_value
-from rlk_evaluate.number_text import significant
+from rlk_evaluation.number_text import significant
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
-    from rlk_evaluate.evaluate import Evaluation
+    from rlk_evaluation.evaluate import Evaluation
 
 Command = Callable[..., Any]
 
@@ -99,7 +99,7 @@ def evaluate(
     RUN is a run folder, a model.zip or a checkpoint. From a run folder the last model is taken, or
     the best one with --best.
     """
-    from rlk_evaluate.evaluate import evaluate_agent
+    from rlk_evaluation.evaluate import evaluate_agent
 
     stochastic = options.pop("stochastic")
     # What an environment prints is no part of the JSON object.
@@ -145,7 +145,7 @@ def enjoy(
     the run was evaluated during training, else the last one; --last always takes the last one.
     """
     from rlk_evaluate import film, window
-    from rlk_evaluate.evaluate import evaluate_agent
+    from rlk_evaluation.evaluate import evaluate_agent
     from rlk_films import check_film
 
     if no_render and record is not None:

@@ -10,9 +10,9 @@ import attrs
 from rlk.errors import RlkError
 from rlk.running.vec_env import make_vec_env
 from rlk.vector_wrapper import TransparentVector
-from rlk_evaluate.evaluate import Evaluation, evaluate_agent, no_second_environment
 from rlk_evaluate.last_frame import last_frame_of, last_frames
 from rlk_evaluate.rendering import rendering
+from rlk_evaluation.evaluate import Evaluation, evaluate_agent, no_second_environment
 from rlk_films import Film, as_image, film, without_display
 from rlk_films.writer import FPS
 

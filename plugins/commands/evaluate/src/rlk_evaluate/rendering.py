@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -36,15 +35,12 @@ def rendering(agent: Agent, mode: str) -> Iterator[None]:
     try:
         yield
     except (gym.error.DependencyNotInstalled, EnvironmentFailed) as error:
-        # A vector environment raises a different error; from a worker it has only the text.
-        found = re.search(r"DependencyNotInstalled: (.+)", str(error))
-        if found is None and isinstance(error, EnvironmentFailed):
+        # A vector environment raises its own error from that of the environment.
+        needs = error.__cause__ if isinstance(error, EnvironmentFailed) else error
+        if not isinstance(needs, gym.error.DependencyNotInstalled):
             raise
-        needs = error if found is None else found[1]
         raise RlkError(
             f"{name} cannot be shown: {needs}.\nUse --no-render for the returns only."
         ) from error
-    except PlanError as error:
-        if "render_mode" not in str(error):
-            raise
+    except PlanError as error:  # the agent has such an environment, without the render mode
         raise RlkError(f"{error}\nUse --no-render for the returns only.") from error

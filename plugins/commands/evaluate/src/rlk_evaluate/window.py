@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rlk.errors import RlkError
-from rlk_evaluate.evaluate import Evaluation, evaluate_agent
 from rlk_evaluate.rendering import rendering
+from rlk_evaluation.evaluate import Evaluation, evaluate_agent
+from rlk_films import display_problem
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
@@ -25,22 +23,9 @@ def show(agent: Agent, **play: Any) -> Evaluation:
         return evaluate_agent(agent, render_mode="human", **play)
 
 
-def display_problem(environ: Mapping[str, str], platform: str) -> str | None:
-    """Why no window can be opened here, or None; only Linux can tell without trying."""
-    if not platform.startswith("linux") or "SDL_VIDEODRIVER" in environ:
-        return None
-    if environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"):
-        return None
-    return (
-        "there is no display to open a window on: neither DISPLAY nor WAYLAND_DISPLAY is set "
-        "(ssh -X sets one)."
-    )
-
-
 def check_display() -> None:
     """Raise RlkError if no window can be opened, before anything is loaded for it."""
-    problem = display_problem(os.environ, sys.platform)
-    if problem:
+    if problem := display_problem():
         raise RlkError(
             f"{problem}\nUse --no-render for the returns only, or --record FILE.gif for a film."
         )

@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from rlk.errors import BadFile
+from rlk.errors import BadFile, PlanError
 from rlk.registry.kernel import default_kernel
 from rlk_cli.completion import files, folders
 from rlk_cli.options import SHARED, given, typed_verbosity
 from rlk_cli.train import explain, take_over, train_to_the_end
 from rlk_resume.found import Found, find, saying_what_to_do
-from rlk_resume.ranks import refuse_other_checkpoints
-from rlk_resume.schedules import end_schedules
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
@@ -184,11 +182,22 @@ def continued(plan: Plan, spec: RunSpec, found: Found, owned: OwnedFolder | None
         with naming_changes(found.plan, plan):
             with bad_if_it_fails(f"{found.path}: the run that it describes cannot be built"):
                 agent = Agent(plan, spec, part_of(state, "parameters"), folder)
-            refuse_other_checkpoints(agent, found)
+            _refuse_other_checkpoints(agent, found)
             agent = restored(agent, state, found)
     if not is_fork:
         write_changed_plan(plan, agent.num_timesteps, found.plan)
     return agent
+
+
+def _refuse_other_checkpoints(agent: Agent, found: Found) -> None:
+    """Close the agent, and raise PlanError, if ranks have found checkpoints of other timesteps."""
+    at = agent.run.communicator.gather(found.timesteps)
+    if len(set(at)) > 1:
+        agent.close()
+        raise PlanError(
+            f"the ranks found checkpoints of different timesteps ({', '.join(map(str, at))}), "
+            "because the run before was still saving one. Type it again."
+        )
 
 
 def restored(agent: Agent, state: State, found: Found) -> Agent:
@@ -204,7 +213,7 @@ def restored(agent: Agent, state: State, found: Found) -> Agent:
     from rlk_resume.changes import changed
 
     restore(agent, state)
-    plan, moved = agent.plan, end_schedules(agent)
+    plan, moved = agent.plan, _end_schedules(agent)
     if plan.verbose:
         at = f"{agent.num_timesteps:,} timesteps"
         click.echo(f"{plan.algorithm.name} on {plan.env.name} continues from {found.path} at {at}")
@@ -215,3 +224,24 @@ def restored(agent: Agent, state: State, found: Found) -> Agent:
         if moved is not None:
             click.echo(f"  {moved}")
     return agent
+
+
+def _end_schedules(agent: Agent) -> str | None:
+    """Let every schedule end at the last timestep of a restored agent's plan.
+
+    Returns:
+        A line about the numbers that change because of this, from what to what; None if none do.
+    """
+    run, end = agent.run, agent.plan.total_timesteps
+    planned, before = run.clock.total_timesteps, run.scheduled()
+    run.clock.total_timesteps = end
+    run.refresh_schedules()
+    now = run.scheduled()
+    moved = [
+        f"{tag.partition('/')[2]} {before[tag]:.3g} to {now[tag]:.3g}"
+        for tag in now
+        if now[tag] != before[tag]
+    ]
+    if not moved:
+        return None
+    return f"schedules end at {end:,} timesteps now, not at {planned:,}: {', '.join(moved)}"

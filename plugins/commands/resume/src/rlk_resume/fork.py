@@ -20,17 +20,16 @@ from rlk.restoring.saved_plan import as_json
 from rlk.running.folder_owner import OwnedFolder
 from rlk.saving import saved_files
 from rlk_cli.folder import check_wanted, choose, write_plan
+from rlk_resume.found import CHECKPOINTS, Found, folder_of
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
     from rlk.registry.kernel import Kernel
-    from rlk_resume.found import Found
 
 #: Files of rows, to which runs append: metrics, episodes, events.
 ROWS = ("*.csv", "events.out.tfevents.*")
 #: The best model of the first evaluation, and of further ones of the same run.
 BEST = ("best_model", "best_model-[0-9]*")
-CHECKPOINTS = "checkpoints"
 
 
 def check_fork(found: Found, plan: Plan) -> None:
@@ -52,7 +51,7 @@ def check_fork(found: Found, plan: Plan) -> None:
             f"{path} is at {timesteps:,} timesteps, so nothing is left to train in {plan.out}. "
             "Give --timesteps a larger number, or fork an earlier checkpoint."
         )
-    refuse_files_of_the_other(folder_of(path.resolve()), found.plan, plan)
+    refuse_files_of_the_other(folder_of(path), found.plan, plan)
     check_wanted(plan.out)
 
 
@@ -81,7 +80,7 @@ def forked(found: Found, plan: Plan) -> Iterator[OwnedFolder | None]:
     out = choose(plan.out, plan)
     owned = OwnedFolder(out)
     try:
-        _copy(found.path, folder_of(found.path.resolve()), found.timesteps, plan)
+        _copy(found.path, folder_of(found.path), found.timesteps, plan)
         write_plan(out, as_json(plan))
         yield owned
     except BaseException:
@@ -90,17 +89,11 @@ def forked(found: Found, plan: Plan) -> Iterator[OwnedFolder | None]:
         raise
 
 
-def folder_of(path: Path) -> Path | None:
-    """The run folder that a checkpoint is in; None if it is not in one."""
-    folders = (path.parent, path.resolve().parent)
-    return next((folder.parent for folder in folders if folder.name == CHECKPOINTS), None)
-
-
 def refuse_files_of_the_other(source: Path | None, saved: Mapping[str, Any], plan: Plan) -> None:
     """Raise PlanError for a setting that names a file to which the other run writes.
 
     Args:
-        source: the folder of that run, if there is one, with links resolved.
+        source: the folder of that run, if there is one.
         saved: the plan of that run, as in its checkpoint.
         plan: of the fork.
     """
@@ -112,7 +105,7 @@ def refuse_files_of_the_other(source: Path | None, saved: Mapping[str, Any], pla
                 continue
             place = Path(value).resolve()
             is_same = before is not None and place == Path(before).resolve()
-            if is_same or (source is not None and place.is_relative_to(source)):
+            if is_same or (source is not None and place.is_relative_to(source.resolve())):
                 key = f"{choice.name}.{name}"
                 raise PlanError(
                     f"{key}={value} belongs to the run that is forked, which stays as it is. Name "

@@ -18,6 +18,8 @@ from rlk_model_files.locate import checkpoints
 if TYPE_CHECKING:
     from rlk.registry.kernel import Kernel
 
+#: The folder of checkpoints in a run folder.
+CHECKPOINTS = "checkpoints"
 NO_MODEL = (
     "A model alone cannot be resumed; a new run begins with its policy: rlk run --algo NAME "
     "--env ENV --plugin model-start:path=MODEL"
@@ -43,8 +45,6 @@ class Found:
     @property
     def folder(self) -> Path:
         """The run folder; PlanError if the checkpoint is not in one."""
-        from rlk_resume.fork import folder_of
-
         folder = folder_of(self.path)
         if folder is None:
             raise PlanError(
@@ -132,10 +132,15 @@ def saying_what_to_do(path: Path, before: Sequence[Path]) -> Iterator[None]:
 def _who_trains(path: Path) -> str | None:
     """Who trains in the run folder of a checkpoint, which thus cannot be resumed; or None."""
     from rlk.running.folder_owner import in_use
-    from rlk_resume.fork import folder_of
 
     folder = folder_of(path)
     return None if folder is None else in_use(folder)
+
+
+def folder_of(path: Path) -> Path | None:
+    """The run folder that a checkpoint is in; None if it is not in one."""
+    folders = (path.parent, path.resolve().parent)
+    return next((folder.parent for folder in folders if folder.name == CHECKPOINTS), None)
 
 
 def resuming(place: Path, *options: str) -> str:

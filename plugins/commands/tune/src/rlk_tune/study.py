@@ -23,7 +23,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from rlk.errors import BadFile, described
 from rlk.running.seeding import Streams
-from rlk_evaluate.number_text import significant
+from rlk_evaluation.number_text import significant
 from rlk_tune.ranges import Choice, Range
 from rlk_tune.search import Search
 from rlk_tune.signals import INTERRUPTIONS

@@ -18,7 +18,7 @@ from rlk_tune.study import REASON, TIMESTEPS, next_trial
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
-    from rlk_evaluate.evaluate import Evaluation
+    from rlk_evaluation.evaluate import Evaluation
 
 
 class Watch:

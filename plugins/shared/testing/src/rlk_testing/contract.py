@@ -17,9 +17,9 @@ import numpy as np
 
 from rlk import settings
 from rlk.component import Component
+from rlk.planning.references import wrong_references
 from rlk.registry.entry import Entry
 from rlk.registry.kernel import Kernel
-from rlk_cli.references import wrong_references
 from rlk_testing import light_imports
 from rlk_testing.applies import applies
 from rlk_testing.kernels import own_kernel

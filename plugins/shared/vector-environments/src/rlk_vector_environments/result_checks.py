@@ -29,7 +29,7 @@ _OLD = (
 
 
 class Wrong(NamedTuple):
-    """What is wrong with a result."""
+    """What is wrong with a result: which field, what it was, and what it must be."""
 
     field: str
     found: str
@@ -45,30 +45,36 @@ def check_reset(index: int, env: gym.Env[Any, Any], result: Any) -> None:
     Raises:
         WrongResult: if not; names the environment and the field, what was found and expected.
     """
-    wrong: Wrong | None
-    if not isinstance(result, tuple) or len(result) != 2:
-        wrong = _other_values(result, "(observation, info)")
-    else:
-        wrong = _observation(env.observation_space, result[0]) or _info(result[1])
+    wrong = wrong_in_reset(env.observation_space, result)
     _refuse(index, env, "reset", wrong, "" if isinstance(result, tuple) else _OLD)
 
 
 def check_step(index: int, env: gym.Env[Any, Any], result: Any) -> None:
     """The same for `step`: an observation, a reward, two flags and a dict."""
-    wrong: Wrong | None
-    if not isinstance(result, tuple) or len(result) != 5:
-        wrong = _other_values(result, "(observation, reward, terminated, truncated, info)")
-    else:
-        observation, reward, terminated, truncated, info = result
-        wrong = (
-            _observation(env.observation_space, observation)
-            or _reward(reward)
-            or _flag("terminated", terminated)
-            or _flag("truncated", truncated)
-            or _info(info)
-        )
     is_old = isinstance(result, tuple) and len(result) == 4
+    wrong = wrong_in_step(env.observation_space, result)
     _refuse(index, env, "step", wrong, _OLD if is_old else "")
+
+
+def wrong_in_reset(observation_space: Space, result: Any) -> Wrong | None:
+    """The first thing that is wrong with what `reset` returned; None if nothing is."""
+    if not isinstance(result, tuple) or len(result) != 2:
+        return _other_values(result, "(observation, info)")
+    return _observation(observation_space, result[0]) or _info(result[1])
+
+
+def wrong_in_step(observation_space: Space, result: Any) -> Wrong | None:
+    """The same for what `step` returned."""
+    if not isinstance(result, tuple) or len(result) != 5:
+        return _other_values(result, "(observation, reward, terminated, truncated, info)")
+    observation, reward, terminated, truncated, info = result
+    return (
+        _observation(observation_space, observation)
+        or _reward(reward)
+        or _flag("terminated", terminated)
+        or _flag("truncated", truncated)
+        or _info(info)
+    )
 
 
 def _refuse(index: int, env: gym.Env[Any, Any], when: str, wrong: Wrong | None, hint: str) -> None:

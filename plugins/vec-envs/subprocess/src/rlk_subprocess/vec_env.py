@@ -63,16 +63,14 @@ class SubprocVecEnv(WorkerVecEnv):
         """As `WorkerVecEnv.set_attr`; a worker that is restarted gets the values again."""
         selected = arguments.resolve_indices(self.num_envs, indices)
         super().set_attr(name, values, indices=selected)
-        if isinstance(self._pool, RestartingPool):
-            given = arguments.spread(values, len(selected))
-            self._pool.remember(name, dict(zip(selected, given, strict=True)))
+        given = arguments.spread(values, len(selected))
+        self._pool.remember(name, dict(zip(selected, given, strict=True)))
 
     def set_state(self, states: Sequence[dict[str, Any]]) -> None:
         """As `WorkerVecEnv.set_state`; the seeds of workers that are restarted follow from it."""
         super().set_state(states)
-        if isinstance(self._pool, RestartingPool):
-            self._pool.follow(states)
+        self._pool.follow(states)
 
     def metrics(self) -> Mapping[str, float]:
         """With `restart_workers`, the number of restarted workers; else nothing."""
-        return self._pool.metrics() if isinstance(self._pool, RestartingPool) else {}
+        return self._pool.metrics()

@@ -7,7 +7,7 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 import gymnasium as gym
@@ -221,6 +221,18 @@ class WorkerPool:
             place = whereabouts.ask(worker.process.send_signal, self._notes[worker.start])
         place = place or f"{environments_are(worker)} in compiled code"
         return f"{place} (worker {worker.process.pid})"
+
+    # ---- what only a pool that restarts workers needs -------------------------------------------
+
+    def remember(self, name: str, values: Mapping[int, Any]) -> None:
+        """Told of an attribute of these environments, which a new worker has to set again."""
+
+    def follow(self, states: Sequence[Any]) -> None:
+        """Told of all environments' states, from which the seeds of new workers follow."""
+
+    def metrics(self) -> Mapping[str, float]:
+        """The metrics that a run logs."""
+        return {}
 
     # ---- the end -------------------------------------------------------------------------------
 

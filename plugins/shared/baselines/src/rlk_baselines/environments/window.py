@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from typing import Any
 
 import numpy as np
 
 from rlk.program_warnings import warn_program
 from rlk.records import Array
-from rlk_evaluate.window import display_problem
+from rlk_films import display_problem
 
 _opened: dict[str, Any] = {}
 
 
 def show(image: Array) -> None:
     """Show a frame, uint8 [H, W, 3]; without a display, warn once instead."""
-    problem = display_problem(os.environ, sys.platform)
+    problem = display_problem()
     if problem is not None:
         if "warned" not in _opened:
             _opened["warned"] = True

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from rlk.agent import Agent
     from rlk.running.run import Run
 
-#: (observation, state, episode_start, deterministic) -> (action, state), like `Agent.predict`.
-Predict = Callable[..., tuple[Array, Any]]
+#: (observation, state, episode_start) -> (action, state), like `Agent.predict`.
+Predict = Callable[[Any, Any, Array], tuple[Array, Any]]
 #: The random stream of evaluations; training does not use it.
 STREAM = "evaluation"
 #: After so many episodes in a row that broke off, an evaluation ends: it might never end otherwise.
@@ -72,17 +72,14 @@ class Evaluation:
         return float(np.mean(self.successes)) if self.successes else None
 
 
-def evaluate(
+def play_episodes(
     predict: Predict,
     env: Any,
     episodes: int = 10,
     *,
     least_steps: int = 0,
     seeds: list[int] | None = None,
-    deterministic: bool = True,
-    on_step: Callable[[Any], None] | None = None,
     on_episode: Callable[[float, int], None] | None = None,
-    timesteps: int = 0,
 ) -> Evaluation:
     """Play `episodes` whole episodes.
 
@@ -98,10 +95,7 @@ def evaluate(
         least_steps: further episodes, one in each environment at a time, are played until the
             counted ones have at least this many steps.
         seeds: of the environments' first reset; None leaves their generators unchanged.
-        deterministic: whether actions are the policy's mode.
-        on_step: called after the reset and after every step with the environment (rendering).
         on_episode: called with the return and the length of every counted episode.
-        timesteps: of training, kept in the result.
 
     Raises:
         ValueError: if there is no episode to play.
@@ -117,23 +111,19 @@ def evaluate(
     n_envs = env.num_envs
     share = np.full(n_envs, episodes // n_envs) + (np.arange(n_envs) < episodes % n_envs)
     returns, lengths = np.zeros(n_envs), np.zeros(n_envs, dtype=np.int64)
-    result = Evaluation([], [], [], timesteps)
+    result = Evaluation([], [])
     observed_finite = finite_check(env.single_observation_space)
     observation, _ = env.reset(seed=seeds)
-    if on_step is not None:
-        on_step(env)
     state, start, lost = None, np.ones(n_envs, dtype=bool), 0
     while share.any():
         _warn_of_long(lengths)
         if not observed_finite(observation):
             _refuse_non_finite(observation)
-        action, state = predict(observation, state, start, deterministic)
+        action, state = predict(observation, state, start)
         observation, reward, terminated, truncated, infos = env.step(action)
         returns += reward
         lengths += 1
         start = np.logical_or(terminated, truncated)
-        if on_step is not None:
-            on_step(env)
         if not start.any():
             continue
         _check_finite(returns)
@@ -212,7 +202,6 @@ def evaluate_run(
     seeds: list[int],
     least_steps: int = 0,
     deterministic: bool = True,
-    on_step: Callable[[Any], None] | None = None,
     on_episode: Callable[[float, int], None] | None = None,
 ) -> Evaluation:
     """Episodes of a run's present policy, without exploration noise.
@@ -227,25 +216,16 @@ def evaluate_run(
     # A named stream, because the first environment has the generator of the bare seed.
     actor = run.make_actor(Streams(seeds[0]).numpy(STREAM))
 
-    def predict(
-        observation: Any, carry: Any, start: Array, deterministic: bool
-    ) -> tuple[Array, Any]:
+    def predict(observation: Any, carry: Any, start: Array) -> tuple[Array, Any]:
         carry = actor.start(env.num_envs) if carry is None else carry
         act = actor.act(observation, carry, start, deterministic)
         check_act(actor, act)
         return act.env_action, act.carry
 
-    return evaluate(
-        predict,
-        env,
-        episodes,
-        least_steps=least_steps,
-        seeds=seeds,
-        deterministic=deterministic,
-        on_step=on_step,
-        on_episode=on_episode,
-        timesteps=run.timesteps,
+    result = play_episodes(
+        predict, env, episodes, least_steps=least_steps, seeds=seeds, on_episode=on_episode
     )
+    return attrs.evolve(result, timesteps=run.timesteps)
 
 
 @attrs.frozen(kw_only=True)
@@ -265,7 +245,6 @@ def evaluate_agent(
     seed: int | None = None,
     deterministic: bool = True,
     env: Any = None,
-    on_step: Callable[[Any], None] | None = None,
     on_episode: Callable[[float, int], None] | None = None,
     **extra: Any,
 ) -> Evaluation:
@@ -277,7 +256,7 @@ def evaluate_agent(
             seeds.
         deterministic: whether actions are the policy's mode instead of a sample.
         env: a vector environment to use instead, which is not closed; without `n_envs` and `extra`.
-        on_step, on_episode: as in `evaluate`.
+        on_episode: as in `play_episodes`.
         extra: keywords for the environment (`render_mode="human"`).
 
     Raises:
@@ -307,7 +286,6 @@ def evaluate_agent(
             asked.episodes,
             seeds=streams.integers(STREAM, env.num_envs),
             deterministic=deterministic,
-            on_step=on_step,
             on_episode=on_episode,
         )
     finally:

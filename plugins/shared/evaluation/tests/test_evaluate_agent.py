@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import rlk
 from rlk.errors import BrokenPlugin, PlanError, RlkError
-from rlk_evaluate.evaluate import evaluate_agent
+from rlk_evaluation.evaluate import evaluate_agent
 from rlk_testing import stand_in_kernel
 from rlk_testing.environments import Walk
 

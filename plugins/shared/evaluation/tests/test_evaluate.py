@@ -14,8 +14,8 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from rlk.episode_ends import LOST
 from rlk.errors import EnvironmentFailed, NotFinite
 from rlk.records import Act
-from rlk_evaluate import evaluate as module
-from rlk_evaluate.evaluate import Evaluation, evaluate, evaluate_run
+from rlk_evaluation import evaluate as module
+from rlk_evaluation.evaluate import Evaluation, evaluate_run, play_episodes
 from rlk_testing import stand_in_kernel
 
 WALK = "rlk_testing.environments:Walk"
@@ -49,12 +49,12 @@ def vector(*envs: gym.Env[Any, Any]) -> SyncVectorEnv:
     return SyncVectorEnv(made, autoreset_mode=AutoresetMode.SAME_STEP)
 
 
-def still(observation: Any, state: Any, start: Any, deterministic: bool) -> tuple[Any, Any]:
+def still(observation: Any, state: Any, start: Any) -> tuple[Any, Any]:
     return np.zeros(len(observation), np.int64), state
 
 
 def test_each_environment_plays_its_share_whatever_its_episodes_length() -> None:
-    result = evaluate(still, vector(Fixed(1, 1.0), Fixed(50, 1.0)), 5)
+    result = play_episodes(still, vector(Fixed(1, 1.0), Fixed(50, 1.0)), 5)
     # Counted as they end, five short ones would have come first.
     assert sorted(result.returns) == [1.0, 1.0, 1.0, 50.0, 50.0]
     assert sorted(result.lengths) == [1, 1, 1, 50, 50]
@@ -74,7 +74,7 @@ class Lost(Fixed):
 
 def test_an_episode_that_broke_off_is_not_counted_and_another_one_is_played() -> None:
     told: list[tuple[float, int]] = []
-    result = evaluate(
+    result = play_episodes(
         still, vector(Lost(4, 1.0), Fixed(3, 1.0)), 5, on_episode=lambda *one: told.append(one)
     )
     assert sorted(told) == sorted(zip(result.returns, result.lengths, strict=True))
@@ -85,11 +85,11 @@ def test_an_evaluation_whose_episodes_all_break_off_ends() -> None:
     env = Lost(4, 1.0)
     env.always = True
     with pytest.raises(EnvironmentFailed, match="20 episodes of an evaluation in a row broke off"):
-        evaluate(still, vector(env), 1)
+        play_episodes(still, vector(env), 1)
 
 
 def test_only_episodes_that_break_off_one_after_the_other_end_an_evaluation() -> None:
-    result = evaluate(still, vector(Lost(4, 1.0)), 25)
+    result = play_episodes(still, vector(Lost(4, 1.0)), 25)
     assert result.returns == [4.0] * 25, "and as many broke off between them"
 
 
@@ -99,12 +99,12 @@ def test_an_environment_that_has_played_its_share_may_break_off_as_often_as_it_l
             self.always = self.episode > 1
             return super().step(action)
 
-    result = evaluate(still, vector(Fixed(100, 1.0), LostAfterOne(3, 1.0)), 2)
+    result = play_episodes(still, vector(Fixed(100, 1.0), LostAfterOne(3, 1.0)), 2)
     assert sorted(result.returns) == [3.0, 100.0]
 
 
 def test_more_environments_than_episodes_leave_some_out() -> None:
-    result = evaluate(still, vector(Fixed(3, 1.0), Fixed(1, 1.0)), 1)
+    result = play_episodes(still, vector(Fixed(3, 1.0), Fixed(1, 1.0)), 1)
     assert result.returns == [3.0]
 
 
@@ -115,7 +115,7 @@ def test_mean_and_standard_deviation_are_over_the_episodes() -> None:
 
 
 def test_successes_are_counted_where_the_environment_tells_them() -> None:
-    result = evaluate(still, vector(Fixed(2, 1.0, tells=True), Fixed(3, 1.0)), 6)
+    result = play_episodes(still, vector(Fixed(2, 1.0, tells=True), Fixed(3, 1.0)), 6)
     # The second environment tells nothing: three episodes of the first, of which two are even.
     assert sorted(result.successes) == [False, True, True]
     assert result.success_rate == pytest.approx(2 / 3)
@@ -132,7 +132,7 @@ def test_a_success_that_is_none_is_not_told_and_one_in_part_counts_in_part(
             *rest, info = super().step(action)
             return *rest, {**info, "is_success": told}
 
-    assert evaluate(still, vector(Tells(2, 1.0), Tells(3, 1.0)), 4).successes == counted
+    assert play_episodes(still, vector(Tells(2, 1.0), Tells(3, 1.0)), 4).successes == counted
 
 
 def test_a_monitors_returns_win_over_rewards_that_were_changed_on_the_way() -> None:
@@ -141,7 +141,7 @@ def test_a_monitors_returns_win_over_rewards_that_were_changed_on_the_way() -> N
             *rest, over, info = super().step(action)
             return *rest, over, {"episode": {"r": 77.0, "l": 9}} if over else info
 
-    result = evaluate(still, vector(Monitored(2, 0.1), Fixed(2, 0.5)), 2)
+    result = play_episodes(still, vector(Monitored(2, 0.1), Fixed(2, 0.5)), 2)
     assert sorted(zip(result.returns, result.lengths, strict=True)) == [(1.0, 2), (77.0, 2)]
 
 
@@ -152,7 +152,7 @@ def test_an_environments_own_key_episode_is_not_a_monitors(own: Any) -> None:
             *rest, info = super().step(action)
             return *rest, {**info, "episode": own}
 
-    result = evaluate(still, vector(Counter(2, 0.5)), 2)
+    result = play_episodes(still, vector(Counter(2, 0.5)), 2)
     assert (result.returns, result.lengths) == ([1.0, 1.0], [2, 2])
 
 
@@ -160,17 +160,17 @@ def test_seeds_are_for_the_first_reset_of_each() -> None:
     envs = Fixed(100, 1.0), Fixed(100, 1.0)
     seen = []
 
-    def look(env: Any) -> None:
+    def looks(*given: Any) -> Any:
         seen.append([one.seed for one in envs])
+        return still(*given)
 
-    evaluate(still, vector(*envs), 2, seeds=[5, 9], on_step=look)
-    assert seen[0] == [5, 9]
-    assert len(seen) == 1 + 100
+    play_episodes(looks, vector(*envs), 2, seeds=[5, 9])
+    assert seen == [[5, 9]] * 100
 
 
 def test_every_episode_that_counts_is_told() -> None:
     told = []
-    evaluate(
+    play_episodes(
         still,
         vector(Fixed(2, 1.0), Fixed(3, 2.0)),
         2,
@@ -182,16 +182,16 @@ def test_every_episode_that_counts_is_told() -> None:
 def test_an_episode_that_may_never_end_is_warned_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LONG_EPISODE", 3)
     with pytest.warns(UserWarning, match="not ended after 3 steps.*wrappers:TimeLimit") as warned:
-        assert evaluate(still, vector(Fixed(3, 1.0), Fixed(9, 1.0)), 2).lengths == [3, 9]
+        assert play_episodes(still, vector(Fixed(3, 1.0), Fixed(9, 1.0)), 2).lengths == [3, 9]
     assert len(warned) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        evaluate(still, vector(Fixed(3, 1.0)), 2)
+        play_episodes(still, vector(Fixed(3, 1.0)), 2)
 
 
 def test_a_reward_that_is_no_number_is_named() -> None:
     with pytest.raises(NotFinite, match="environment 1"):
-        evaluate(still, vector(Fixed(2, 1.0), Fixed(2, float("nan"))), 2)
+        play_episodes(still, vector(Fixed(2, 1.0), Fixed(2, float("nan"))), 2)
 
 
 @pytest.mark.parametrize("spoilt_at", [0, 1])
@@ -210,32 +210,32 @@ def test_an_observation_that_is_no_number_is_named_and_no_policy_acts_on_it(spoi
         return still(observation, *given)
 
     with pytest.raises(NotFinite, match=r"environment 1 gave nan in observation\[0\]. Correct"):
-        evaluate(sees, vector(Fixed(3, 1.0), Spoilt(3, 1.0)), 2)
+        play_episodes(sees, vector(Fixed(3, 1.0), Spoilt(3, 1.0)), 2)
 
 
 def test_no_episode_is_no_evaluation() -> None:
     with pytest.raises(ValueError, match="at least 1"):
-        evaluate(still, vector(Fixed(2, 1.0)), 0)
+        play_episodes(still, vector(Fixed(2, 1.0)), 0)
 
 
 def test_a_state_is_handed_from_step_to_step() -> None:
     class Counts:
         starts: list[Any] = []
 
-        def __call__(self, observation: Any, state: Any, start: Any, deterministic: bool) -> Any:
+        def __call__(self, observation: Any, state: Any, start: Any) -> Any:
             self.starts.append(start.tolist())
             return np.zeros(1, np.int64), (state or 0) + 1
 
     counts = Counts()
-    evaluate(counts, vector(Fixed(2, 1.0)), 2)
+    play_episodes(counts, vector(Fixed(2, 1.0)), 2)
     assert counts.starts == [[True], [False], [True], [False]]
 
 
 def test_more_episodes_are_played_until_there_are_enough_steps() -> None:
-    result = evaluate(still, vector(Fixed(2, 1.0), Fixed(3, 1.0)), 1, least_steps=8)
+    result = play_episodes(still, vector(Fixed(2, 1.0), Fixed(3, 1.0)), 1, least_steps=8)
     # 2 steps are too few, and so are 7 with an episode more in each.
     assert sorted(result.lengths) == [2, 2, 2, 3, 3]
-    assert len(evaluate(still, vector(Fixed(2, 1.0)), 1, least_steps=2).lengths) == 1
+    assert len(play_episodes(still, vector(Fixed(2, 1.0)), 1, least_steps=2).lengths) == 1
 
 
 def test_the_end_of_a_life_is_no_episode() -> None:
@@ -244,7 +244,7 @@ def test_the_end_of_a_life_is_no_episode() -> None:
             *rest, over, info = super().step(action)
             return *rest, over, {**info, "goes_on": self.episode % 2 == 0} if over else info
 
-    result = evaluate(still, vector(Lives(2, 1.0)), 2)
+    result = play_episodes(still, vector(Lives(2, 1.0)), 2)
     assert (result.returns, result.lengths) == ([4.0, 4.0], [4, 4]), "each of two lives"
 
 
