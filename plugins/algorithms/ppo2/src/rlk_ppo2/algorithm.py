@@ -91,7 +91,7 @@ class PPO2:
             batch,
             advantage,
             clip_range=self.cliprange,
-            value_loss=self._value_loss,
+            value_loss=self._value_loss(value[:, 0], batch),
             approximate_kl=losses.approximate_kl,
             vf_coef=config.vf_coef,
             ent_coef=config.ent_coef,
