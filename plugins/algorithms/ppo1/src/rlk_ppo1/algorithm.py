@@ -14,6 +14,7 @@ import numpy as np
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Field, Loss, Update
 from rlk_networks import Heads
+from rlk_on_policy.actor import stochastic_actor
 from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.checks import minibatches_per_epoch
 from rlk_on_policy.clipped_loss import clipped_loss
@@ -21,7 +22,6 @@ from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.loss_terms import normalised, squared_error
 from rlk_on_policy.minibatches import Minibatch, epochs, flat
 from rlk_on_policy.policy_group import policy_group
-from rlk_on_policy.recurrent import stochastic_actor
 from rlk_ppo1.config import PPO1Config
 from rlk_ppo1.loss import approximate_kl
 from rlk_rollout.rollout import OnPolicyStorage
@@ -56,7 +56,7 @@ class PPO1:
     def extras(self) -> Mapping[str, Field]:
         return {"value": Field(()), "log_prob": Field(())}
 
-    def actor(self, rng: np.random.Generator | None = None) -> Actor:
+    def actor(self, rng: np.random.Generator) -> Actor:
         return stochastic_actor(self.run, rng)
 
     # ---- learning -------------------------------------------------------------------------------
