@@ -220,7 +220,7 @@ def test_what_an_algorithm_explores_with_is_around_the_noise_and_for_training_al
     run = make(algorithm=Explores, noise="shakes").run
     assert type(run.actor) is Around and run.actor.actor is run.algorithm.given
     assert type(run.algorithm.given) is Around
-    assert type(run.algorithm.given.actor) is type(run.algorithm.actor())
+    assert type(run.algorithm.given.actor) is type(run.algorithm.actor(run.streams.numpy("actor")))
 
 
 @pytest.mark.parametrize("method", ["heads", "actor", "extras", "explore", "steps_per_collect"])
@@ -236,7 +236,7 @@ def test_an_actor_that_takes_no_stream_is_refused_with_what_it_is_called_with(ma
         def actor(self):
             """Takes no stream."""
 
-    with pytest.raises(BrokenPlugin, match=r"algorithm 'stand-in' .* called with \(NoneType\): "):
+    with pytest.raises(BrokenPlugin, match=r"algorithm 'stand-in' .* called with \(Generator\): "):
         make(algorithm=Fixed)
 
 

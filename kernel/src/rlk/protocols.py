@@ -149,8 +149,8 @@ class Algorithm(Stateful, Protocol):
     def extras(self) -> Mapping[str, Field]: ...  #: fields that its actor adds to every step
     def batches(self, storage: Storage) -> Iterable[Batch]: ...  #: to learn from now; maybe empty
     def update(self, batch: Batch, optimise: Optimise) -> Update: ...
-    def actor(self, rng: np.random.Generator | None = None) -> Actor:
-        """A new actor; it draws from `rng`, or from the run's stream `actor` (the collector's)."""
+    def actor(self, rng: np.random.Generator) -> Actor:
+        """A new actor, which draws its noise from `rng`."""
 
 
 class Storage(Stateful, Protocol):

@@ -61,7 +61,7 @@ class EnsembleDDPG:
     def extras(self) -> Mapping[str, Field]:
         return {}
 
-    def actor(self, rng: np.random.Generator | None = None) -> DeterministicActor:
+    def actor(self, rng: np.random.Generator) -> DeterministicActor:
         return DeterministicActor(self.policy, self.run.action_space, self.run.device)
 
     def explore(self, actor: Actor) -> Actor:

@@ -15,12 +15,12 @@ from acme_kl_penalty.config import KLPenaltyPPOConfig
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Field, Loss, Update
 from rlk_networks import Heads
+from rlk_on_policy.actor import stochastic_actor
 from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.loss_terms import mean_entropy, normalised, squared_error
 from rlk_on_policy.minibatches import Minibatch, epochs, flat
 from rlk_on_policy.policy_group import policy_group
-from rlk_on_policy.recurrent import stochastic_actor
 from rlk_rollout.rollout import OnPolicyStorage
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class KLPenaltyPPO:
     def extras(self) -> Mapping[str, Field]:
         return {"value": Field(()), "log_prob": Field(())}
 
-    def actor(self, rng: np.random.Generator | None = None) -> Actor:
+    def actor(self, rng: np.random.Generator) -> Actor:
         return stochastic_actor(self.run, rng)
 
     # ---- learning -------------------------------------------------------------------------------

@@ -216,7 +216,8 @@ class Run:
                 (RlkError for others); None is the run's policy.
         """
         self.parameters.adopt()  # an actor may keep the memory that it finds
-        actor: Actor = self.plan.algorithm.called(self.algorithm.actor, rng)
+        stream = self.streams.numpy("actor") if rng is None else rng
+        actor: Actor = self.plan.algorithm.called(self.algorithm.actor, stream)
         check_given(self.plan.algorithm.title, "actor", actor)
         if policy is not None:
             actor = acting_by(policy, actor, self.plan.algorithm.title)

@@ -6,11 +6,7 @@ import pytest
 import torch
 from torch import tensor
 
-from rlk_ppo.loss import approximate_kl, clipped_value_loss, value_loss
-
-
-def test_the_value_loss_is_the_mean_square():
-    assert value_loss(tensor([1.0, 4.0]), tensor([3.0, 4.0])).item() == pytest.approx(2.0)
+from rlk_ppo.loss import approximate_kl, clipped_value_loss
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,8 @@ from rlk_numpy_acting.actors import (
 from rlk_numpy_acting.cpu_copy import FollowingActor
 from rlk_off_policy.actor import DeterministicActor, GreedyActor
 from rlk_off_policy.heads import DeterministicHead, DuelingHead, q_head
-from rlk_on_policy.recurrent import RecurrentActor, make_actor
+from rlk_on_policy.actor import make_actor
+from rlk_on_policy.recurrent import RecurrentActor
 from rlk_testing.contract import one_thread
 from rlk_testing.samples import BY_NAME
 

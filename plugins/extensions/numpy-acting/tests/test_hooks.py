@@ -23,7 +23,7 @@ from rlk_networks.actor import DistributionActor
 from rlk_numpy_acting.actors import in_numpy
 from rlk_off_policy.actor import DeterministicActor
 from rlk_off_policy.heads import DeterministicHead
-from rlk_on_policy.recurrent import make_actor
+from rlk_on_policy.actor import make_actor
 
 __all__ = ["with_one_thread"]
 

@@ -15,7 +15,7 @@ from rlk_networks.actor import DistributionActor
 from rlk_networks.held_noise import HeldNoiseActor
 from rlk_off_policy.checks import check_maximum_entropy
 from rlk_off_policy.defaults import CONTINUOUS, SQUASHED_GSDE, STOCHASTIC
-from rlk_off_policy.stochastic_policy import stochastic_actor, stochastic_head
+from rlk_off_policy.stochastic_policy import sampling_actor, stochastic_head
 from rlk_squashed_gaussian.distribution import SquashedGaussian
 
 SPACE = gym.spaces.Box(-2.0, 2.0, (2,), np.float32)
@@ -30,13 +30,10 @@ class Held(SquashedGaussian):
 
 
 def run_with(distribution):
-    """A run whose stream `actor` has seed 0."""
     algorithm = SimpleNamespace(title="algorithm 'mine'")
-    streams = SimpleNamespace(numpy={"actor": np.random.default_rng(0)}.__getitem__)
     run = SimpleNamespace(
         distribution=distribution,
         plan=SimpleNamespace(algorithm=algorithm),
-        streams=streams,
         device="cpu",
     )
     heads = {"pi": stochastic_head(run)}
@@ -53,20 +50,20 @@ def test_a_distribution_without_a_gradient_is_refused_with_what_it_lacks():
         run_with(object())
 
 
-def test_its_actor_samples_from_the_stream_and_stores_only_actions():
+def test_its_actor_samples_from_the_generator_and_stores_only_actions():
     run, observation = run_with(SquashedGaussian(SPACE)), np.ones((4, 3), np.float32)
-    actor = stochastic_actor(run, schedule())
+    actor = sampling_actor(run, schedule(), np.random.default_rng(0))
     assert type(actor) is DistributionActor
     found = actor.act(observation, None, START)
     assert found.extras == {} and found.action[0].tolist() != found.action[1].tolist()
-    again = stochastic_actor(run, schedule(), np.random.default_rng(0))
+    again = sampling_actor(run, schedule(), np.random.default_rng(0))
     assert np.array_equal(again.act(observation, None, START).action, found.action)
     assert not np.array_equal(actor.act(observation, None, START).action, found.action)
 
 
 def test_noise_is_held_until_the_first_step_after_updates():
     run = run_with(Held(SPACE))
-    held = stochastic_actor(run, schedule(is_new=True)), stochastic_actor(run, schedule(False))
+    held = [sampling_actor(run, schedule(new), np.random.default_rng(0)) for new in (True, False)]
     carry = {**held[0].start(4), "noise": np.zeros((4, 2), np.float32)}
     assert all(type(actor) is HeldNoiseActor for actor in held)
     assert [actor.begin(carry)["noise"] is None for actor in held] == [True, False]

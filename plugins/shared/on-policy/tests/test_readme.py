@@ -19,7 +19,7 @@ from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.minibatches import epochs, flat
 from rlk_on_policy.loss_terms import normalised
 from rlk_on_policy.policy_group import policy_group
-from rlk_on_policy.recurrent import stochastic_actor
+from rlk_on_policy.actor import stochastic_actor
 from rlk_on_policy.loss_terms import squared_error
 """
 

@@ -12,15 +12,11 @@ from rlk.errors import PlanError
 from rlk.records import Field
 from rlk_networks import Head, Linear
 from rlk_networks.actor import DistributionActor
+from rlk_networks.recurrent import is_recurrent
+from rlk_on_policy.actor import make_actor, stochastic_actor
 from rlk_on_policy.advantages import following_values
 from rlk_on_policy.checks import refuse_uneven_minibatches, sequence_length
-from rlk_on_policy.recurrent import (
-    RecurrentActor,
-    is_recurrent,
-    make_actor,
-    state_fields,
-    stochastic_actor,
-)
+from rlk_on_policy.recurrent import RecurrentActor, state_fields
 from rlk_on_policy.sequences import Sequences, sequence_epochs, shuffled_sequences, whole
 from rlk_rollout.rollout import Rollout
 from rlk_testing import NoLayers
@@ -109,11 +105,9 @@ def test_each_policy_gets_the_actor_that_it_needs():
     assert kinds == [RecurrentActor, DistributionActor]
 
 
-def test_the_actor_of_a_run_draws_from_the_stream_actor_unless_it_is_given_a_generator():
-    stream, own = np.random.default_rng(0), np.random.default_rng(0)
-    streams = SimpleNamespace(numpy={"actor": stream}.__getitem__)
-    run = SimpleNamespace(policy=made(), distribution=Higher(), streams=streams, device="cpu")
-    assert stochastic_actor(run, None).rng is stream
+def test_the_actor_of_a_run_draws_from_the_generator_and_stores_what_it_is_told():
+    own = np.random.default_rng(0)
+    run = SimpleNamespace(policy=made(), distribution=Higher(), device="cpu")
     chosen = stochastic_actor(run, own, ("value",))
     assert chosen.rng is own
     act = chosen.act(column(1), chosen.start(1), np.array([True]))

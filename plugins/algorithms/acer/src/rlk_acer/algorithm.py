@@ -17,8 +17,9 @@ from rlk_acer.trajectories import Trajectories, trajectories
 from rlk_networks import Heads, policy_head
 from rlk_off_policy.heads import q_head
 from rlk_off_policy.target import Target
+from rlk_on_policy.actor import stochastic_actor
 from rlk_on_policy.policy_group import policy_group
-from rlk_on_policy.recurrent import state_fields, stochastic_actor
+from rlk_on_policy.recurrent import state_fields
 from rlk_schedules import scaled
 from rlk_trajectory_replay.protocol import TrajectoryStorage
 
@@ -56,7 +57,7 @@ class ACER:
         logits = Field((self.distribution.parameter_size,))
         return {"parameters": logits, **state_fields(self.policy, first_only=True)}
 
-    def actor(self, rng: np.random.Generator | None = None) -> Actor:
+    def actor(self, rng: np.random.Generator) -> Actor:
         return stochastic_actor(self.run, rng, ("parameters",))
 
     # ---- learning -------------------------------------------------------------------------------

@@ -16,13 +16,14 @@ from rlk.protocols import Actor, Optimise, State
 from rlk.records import Field, Loss, Update
 from rlk_acktr.config import ACKTRConfig
 from rlk_networks import Heads
+from rlk_on_policy.actor import stochastic_actor
 from rlk_on_policy.advantage_loss import advantage_loss
 from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.loss_terms import normalised
 from rlk_on_policy.minibatches import Minibatch
 from rlk_on_policy.policy_group import policy_group
-from rlk_on_policy.recurrent import state_fields, stochastic_actor
+from rlk_on_policy.recurrent import state_fields
 from rlk_on_policy.sequences import whole
 from rlk_rollout.rollout import OnPolicyStorage
 from rlk_schedules import scaled
@@ -53,7 +54,7 @@ class ACKTR:
     def extras(self) -> Mapping[str, Field]:
         return {"value": Field(()), **state_fields(self.policy)}
 
-    def actor(self, rng: np.random.Generator | None = None) -> Actor:
+    def actor(self, rng: np.random.Generator) -> Actor:
         return stochastic_actor(self.run, rng, ("value",))
 
     # ---- learning -------------------------------------------------------------------------------

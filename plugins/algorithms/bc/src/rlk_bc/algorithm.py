@@ -43,9 +43,8 @@ class BC:
     def extras(self) -> Mapping[str, Field]:
         return {}
 
-    def actor(self, rng: np.random.Generator | None = None) -> Actor:
-        stream = rng if rng is not None else self.run.streams.numpy("actor")
-        return DistributionActor(self.policy, self.distribution, stream, (), self.run.device)
+    def actor(self, rng: np.random.Generator) -> Actor:
+        return DistributionActor(self.policy, self.distribution, rng, (), self.run.device)
 
     # ---- learning -------------------------------------------------------------------------------
 

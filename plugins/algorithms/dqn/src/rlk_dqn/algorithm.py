@@ -51,7 +51,7 @@ class DQN:
     def extras(self) -> Mapping[str, Field]:
         return {}
 
-    def actor(self, rng: np.random.Generator | None = None) -> GreedyActor:
+    def actor(self, rng: np.random.Generator) -> GreedyActor:
         """The greedy policy; it draws nothing, so it needs no stream."""
         return GreedyActor(self.policy, self.run.action_space, self.run.device)
 

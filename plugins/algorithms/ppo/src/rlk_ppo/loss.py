@@ -11,11 +11,6 @@ from torch import Tensor
 from rlk_on_policy.loss_terms import clipped_value, squared_error
 
 
-def value_loss(value: Tensor, return_: Tensor) -> Tensor:
-    """E[(V - R)^2], 0-dim, for float [B]."""
-    return squared_error(value, return_)
-
-
 def clipped_value_loss(
     value: Tensor, old_value: Tensor, return_: Tensor, clip_range: Tensor
 ) -> Tensor:

@@ -10,21 +10,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from torch import Tensor
 
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Field, Loss, Update
 from rlk_networks import Heads
+from rlk_on_policy.actor import stochastic_actor
 from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.checks import minibatches_per_epoch
 from rlk_on_policy.clipped_loss import clipped_loss
 from rlk_on_policy.heads import actor_critic
-from rlk_on_policy.loss_terms import normalised
+from rlk_on_policy.loss_terms import normalised, squared_error
 from rlk_on_policy.minibatches import Minibatch, epochs, flat
 from rlk_on_policy.policy_group import policy_group
-from rlk_on_policy.recurrent import stochastic_actor
-from rlk_ppo1 import loss as losses
 from rlk_ppo1.config import PPO1Config
+from rlk_ppo1.loss import approximate_kl
 from rlk_rollout.rollout import OnPolicyStorage
 from rlk_schedules import scaled
 
@@ -57,7 +56,7 @@ class PPO1:
     def extras(self) -> Mapping[str, Field]:
         return {"value": Field(()), "log_prob": Field(())}
 
-    def actor(self, rng: np.random.Generator | None = None) -> Actor:
+    def actor(self, rng: np.random.Generator) -> Actor:
         return stochastic_actor(self.run, rng)
 
     # ---- learning -------------------------------------------------------------------------------
@@ -85,14 +84,11 @@ class PPO1:
             batch,
             batch.advantage,
             clip_range=self.clip_range,
-            value_loss=self._value_loss,
-            approximate_kl=losses.approximate_kl,
+            value_loss=squared_error(value[:, 0], batch.return_),
+            approximate_kl=approximate_kl,
             vf_coef=1.0,
             ent_coef=self.config.entcoeff,
         )
-
-    def _value_loss(self, value: Tensor, batch: Minibatch) -> Tensor:
-        return losses.value_loss(value, batch.return_)
 
     # ---- state ----------------------------------------------------------------------------------
 

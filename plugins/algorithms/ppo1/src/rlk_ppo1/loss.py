@@ -1,4 +1,4 @@
-"""PPO1's parts of the loss that `rlk_on_policy.clipped_loss` has. Shapes: B transitions.
+"""PPO1's part of the loss that `rlk_on_policy.clipped_loss` has. Shapes: B transitions.
 
 Schulman et al. 2017, arXiv 1707.06347, eq. 9, as in OpenAI's `ppo1` and Stable Baselines 2.10.
 """
@@ -7,13 +7,6 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-
-from rlk_on_policy.loss_terms import squared_error
-
-
-def value_loss(value: Tensor, return_: Tensor) -> Tensor:
-    """E[(V - R)^2], 0-dim, for float [B]."""
-    return squared_error(value, return_)
 
 
 @torch.no_grad()

@@ -11,13 +11,15 @@ from torch import Tensor
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Field, Loss, Update
 from rlk_networks import Heads
+from rlk_networks.recurrent import is_recurrent
+from rlk_on_policy.actor import stochastic_actor
 from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.clipped_loss import clipped_loss
 from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.loss_terms import normalised
 from rlk_on_policy.minibatches import Minibatch, epochs, flat
 from rlk_on_policy.policy_group import policy_group
-from rlk_on_policy.recurrent import is_recurrent, state_fields, stochastic_actor
+from rlk_on_policy.recurrent import state_fields
 from rlk_on_policy.sequences import sequence_epochs
 from rlk_ppo2 import loss as losses
 from rlk_ppo2.config import PPO2Config
@@ -61,7 +63,7 @@ class PPO2:
     def extras(self) -> Mapping[str, Field]:
         return {"value": Field(()), "log_prob": Field(()), **state_fields(self.policy)}
 
-    def actor(self, rng: np.random.Generator | None = None) -> Actor:
+    def actor(self, rng: np.random.Generator) -> Actor:
         return stochastic_actor(self.run, rng)
 
     # ---- learning -------------------------------------------------------------------------------
@@ -91,7 +93,7 @@ class PPO2:
             batch,
             advantage,
             clip_range=self.cliprange,
-            value_loss=self._value_loss,
+            value_loss=self._value_loss(value[:, 0], batch),
             approximate_kl=losses.approximate_kl,
             vf_coef=config.vf_coef,
             ent_coef=config.ent_coef,

@@ -18,7 +18,7 @@ from rlk_off_policy.batch_noise import with_noise
 from rlk_off_policy.critics import Critics, critic_prefixes
 from rlk_off_policy.entropy_coefficient import EntropyCoefficient
 from rlk_off_policy.exploration import with_random_actions
-from rlk_off_policy.stochastic_policy import stochastic_actor, stochastic_head
+from rlk_off_policy.stochastic_policy import sampling_actor, stochastic_head
 from rlk_off_policy.target import Target
 from rlk_off_policy.update_schedule import UpdateSchedule
 from rlk_replay.protocol import ReplayStorage
@@ -67,9 +67,9 @@ class SAC:
 
     # ---- acting ---------------------------------------------------------------------------------
 
-    def actor(self, rng: np.random.Generator | None = None) -> Actor:
+    def actor(self, rng: np.random.Generator) -> Actor:
         """A sample of the policy; with gSDE, noise is held at most until the next update."""
-        return stochastic_actor(self.run, self.schedule, rng)
+        return sampling_actor(self.run, self.schedule, rng)
 
     def explore(self, actor: Actor) -> Actor:
         """Random actions until `learning_starts`, and afterwards with `random_exploration`."""

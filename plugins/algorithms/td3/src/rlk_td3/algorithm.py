@@ -67,7 +67,7 @@ class TD3:
     def extras(self) -> Mapping[str, Field]:
         return {}
 
-    def actor(self, rng: np.random.Generator | None = None) -> DeterministicActor:
+    def actor(self, rng: np.random.Generator) -> DeterministicActor:
         """The policy's own action: it draws nothing, so it needs no stream."""
         return DeterministicActor(self.policy, self.run.action_space, self.run.device)
 

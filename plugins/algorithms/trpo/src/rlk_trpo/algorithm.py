@@ -15,11 +15,11 @@ import numpy as np
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Field, Loss, Update
 from rlk_networks import Heads
+from rlk_on_policy.actor import stochastic_actor
 from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.loss_terms import mean_entropy, normalised, squared_error
 from rlk_on_policy.minibatches import Minibatch, epochs, flat
-from rlk_on_policy.recurrent import stochastic_actor
 from rlk_rollout.rollout import OnPolicyStorage
 from rlk_schedules import as_schedule
 from rlk_trpo import loss as losses
@@ -52,7 +52,7 @@ class TRPO:
     def extras(self) -> Mapping[str, Field]:
         return {"value": Field(()), "log_prob": Field(())}
 
-    def actor(self, rng: np.random.Generator | None = None) -> Actor:
+    def actor(self, rng: np.random.Generator) -> Actor:
         return stochastic_actor(self.run, rng)
 
     # ---- learning -------------------------------------------------------------------------------

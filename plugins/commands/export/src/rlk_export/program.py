@@ -19,8 +19,9 @@ from rlk_action_scaling import scaled
 from rlk_export.tensor_array import on_tensors
 from rlk_networks.actor import DistributionActor
 from rlk_networks.held_noise import HeldNoiseActor
+from rlk_networks.recurrent import encoder_of
 from rlk_off_policy.actor import DeterministicActor, GreedyActor
-from rlk_on_policy.recurrent import RecurrentActor, encoder_of
+from rlk_on_policy.recurrent import RecurrentActor
 
 if TYPE_CHECKING:
     from rlk.running.run import Run

@@ -18,6 +18,7 @@ from rlk.errors import PlanError
 from rlk_action_masking.masks import KEY, OBSERVATION, TITLE
 from rlk_networks import Maskable, Policy
 from rlk_networks.layers import hidden_of
+from rlk_networks.recurrent import is_recurrent
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
@@ -59,7 +60,7 @@ def masked(policy: Policy, distribution: Maskable, space: spaces.Dict) -> Policy
     """
     inner, size = policy.observation_space, distribution.mask_size
     keys = tuple(inner.spaces) if isinstance(inner, spaces.Dict) else None
-    kind = RecurrentMaskedEncoder if hasattr(policy.shared, "state_size") else MaskedEncoder
+    kind = RecurrentMaskedEncoder if is_recurrent(policy) else MaskedEncoder
     heads: dict[str, nn.Module] = {
         name: MaskedHead(head, distribution) if name == "pi" else MaskDropped(head, size)
         for name, head in policy.named_children()

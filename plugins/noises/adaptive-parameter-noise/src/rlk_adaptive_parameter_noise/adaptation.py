@@ -39,7 +39,7 @@ class Adaptation:
     ) -> None:
         self._perturbation, self._coefficient = perturbation, config.adoption_coefficient
         self._mean = run.communicator.mean
-        copy, own = run.parameters.clone(), run.algorithm.actor()
+        copy, own = run.parameters.clone(), run.algorithm.actor(run.streams.numpy("actor"))
         self._trial, self._actors = copy.flat, (own, own.with_policy(copy.module))
         if type(run.action_space).__name__ == "Discrete":
             self._distance, self._desired = _of_probabilities, _falling(run, config)

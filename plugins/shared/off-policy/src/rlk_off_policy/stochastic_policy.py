@@ -40,9 +40,7 @@ def stochastic_head(run: Run) -> Callable[[Trunk], nn.Module]:
     return lambda trunk: policy_head(trunk, distribution)
 
 
-def stochastic_actor(
-    run: Run, schedule: UpdateSchedule, rng: np.random.Generator | None = None
-) -> Actor:
+def sampling_actor(run: Run, schedule: UpdateSchedule, rng: np.random.Generator) -> Actor:
     """A sample of the policy, for `Algorithm.actor`; it stores nothing but the action.
 
     A distribution that holds its noise (gSDE) gets new noise with the first step after updates.
@@ -50,8 +48,7 @@ def stochastic_actor(
     Args:
         run: with the policy, which has a head `pi`, and its distribution.
         schedule: of the algorithm's updates.
-        rng: the generator of the noise; None is the run's stream `actor`.
+        rng: the generator of the noise.
     """
-    stream = rng if rng is not None else run.streams.numpy("actor")
-    actor = DistributionActor(run.policy, run.distribution, stream, (), run.device)
-    return holding_noise(actor, run.distribution, stream, schedule.is_new_collection)
+    actor = DistributionActor(run.policy, run.distribution, rng, (), run.device)
+    return holding_noise(actor, run.distribution, rng, schedule.is_new_collection)

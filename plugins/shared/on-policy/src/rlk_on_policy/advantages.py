@@ -11,9 +11,10 @@ import torch
 from rlk import spaces
 from rlk.records import Array
 from rlk_networks import Policy, as_tensor
+from rlk_networks.recurrent import is_recurrent
 from rlk_on_policy.gae import gae, next_values
 from rlk_on_policy.minibatches import stored
-from rlk_on_policy.recurrent import is_recurrent, stepped
+from rlk_on_policy.recurrent import stepped
 from rlk_rollout.rollout import Rollout
 
 if TYPE_CHECKING:

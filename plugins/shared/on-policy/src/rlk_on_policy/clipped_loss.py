@@ -23,7 +23,7 @@ def clipped_loss(
     advantage: Tensor,
     *,
     clip_range: Tensor,
-    value_loss: Callable[[Tensor, Minibatch], Tensor],
+    value_loss: Tensor,
     approximate_kl: Callable[[Tensor, Tensor], Tensor],
     vf_coef: float,
     ent_coef: float,
@@ -38,23 +38,21 @@ def clipped_loss(
         batch: the actions, with their log-probabilities when they were chosen.
         advantage: float [B], normalised or not.
         clip_range: 0-dim, eps.
-        value_loss: of values, float [B], and the batch: L_V, 0-dim.
+        value_loss: 0-dim, L_V of `value`.
         approximate_kl: of log-probabilities now and then, each float [B]: 0-dim, to be logged.
         vf_coef, ent_coef: the weights of the value's loss and of the entropy.
     """
-    value = value[:, 0]
     log_prob = distribution.log_prob(parameters, batch.action)
     ratio = (log_prob - batch.log_prob).exp()
     of_policy = clipped_policy_loss(ratio, advantage, clip_range)
-    of_value = value_loss(value, batch)
     entropy = mean_entropy(distribution, parameters, ent_coef, log_prob)
-    total = of_policy + vf_coef * of_value - ent_coef * entropy
+    total = of_policy + vf_coef * value_loss - ent_coef * entropy
     metrics = {
         "loss": total,
         "policy_gradient_loss": of_policy,
-        "value_loss": of_value,
+        "value_loss": value_loss,
         "entropy_loss": -entropy,
         "approx_kl": approximate_kl(log_prob, batch.log_prob),
         "clip_fraction": clip_fraction(ratio, clip_range),
     }
-    return Loss(total, distribution=parameters, prediction=value, metrics=metrics)
+    return Loss(total, distribution=parameters, prediction=value[:, 0], metrics=metrics)

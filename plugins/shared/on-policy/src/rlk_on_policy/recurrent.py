@@ -1,4 +1,4 @@
-"""Recurrent policies in on-policy algorithms, and an actor that carries their state.
+"""Recurrent policies in on-policy algorithms, and the actor that carries their state.
 
 Shapes: T steps, N environments, F features, S numbers of state per environment.
 """
@@ -6,53 +6,20 @@ Shapes: T steps, N environments, F features, S numbers of state per environment.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from rlk.protocols import Actor
 from rlk.records import Act, Array, Field
 from rlk_networks import Distribution, Policy, as_tensor
-from rlk_networks.actor import STATE_TO_PASS, DistributionActor, mode, sample
-from rlk_networks.held_noise import holding_noise
+from rlk_networks.actor import STATE_TO_PASS, mode, sample
 from rlk_networks.probabilities import TellsByDistribution
+from rlk_networks.recurrent import encoder_of, is_recurrent
 
 if TYPE_CHECKING:
-    from rlk.running.run import Run
-
-
-class RecurrentEncoder(Protocol):
-    """The encoder of a recurrent policy (`policy.shared`): state goes in and out, zeros at first.
-
-    Both calls reset the state of an environment to zeros where its episode starts. The contract
-    suite of policies (`rlk_testing.PolicyContract`) checks this for each component that declares
-    `recurrent=True`.
-    """
-
-    features: int
-    state_size: int
-
-    def step(self, x: Tensor, state: Tensor, episode_start: Tensor) -> tuple[Tensor, Tensor]:
-        """([N, F], state [N, S]) of one step: x [N, ...], state [N, S], bool [N]."""
-        ...
-
-    def __call__(self, x: Tensor, state: Tensor, episode_start: Tensor) -> Tensor:
-        """[T * N, F] of sequences, time first: x [T * N, ...], state [N, S] before, bool [T, N]."""
-        ...
-
-
-def encoder_of(policy: Policy) -> RecurrentEncoder:
-    """The encoder of a recurrent policy."""
-    encoder: Any = policy.shared
-    found: RecurrentEncoder = encoder
-    return found
-
-
-def is_recurrent(policy: Policy) -> bool:
-    """Whether the outputs of this policy depend on earlier observations."""
-    return hasattr(policy.shared, "state_size")
+    pass
 
 
 def state_fields(policy: Policy, *, first_only: bool = False) -> Mapping[str, Field]:
@@ -71,32 +38,6 @@ def state_fields(policy: Policy, *, first_only: bool = False) -> Mapping[str, Fi
     size = encoder_of(policy).state_size
     state = Field((size,), first_only=first_only)
     return {"state": state, "episode_start": Field((), "bool")}
-
-
-def stochastic_actor(
-    run: Run, rng: np.random.Generator | None, extras: tuple[str, ...] = ("value", "log_prob")
-) -> Actor:
-    """A sample of the run's policy, for `Algorithm.actor`.
-
-    Args:
-        run: with the policy and its distribution.
-        rng: the generator of the noise; None is the run's stream `actor`.
-        extras: to store with every step, as in `make_actor`.
-    """
-    stream = rng if rng is not None else run.streams.numpy("actor")
-    return make_actor(run.policy, run.distribution, stream, run.device, extras)
-
-
-def make_actor(
-    policy: Policy,
-    distribution: Distribution,
-    rng: np.random.Generator,
-    device: Any = "cpu",
-    extras: tuple[str, ...] = ("value", "log_prob"),
-) -> Actor:
-    """The actor for this policy and distribution, with extras to store (`DistributionActor`)."""
-    kind = RecurrentActor if is_recurrent(policy) else DistributionActor
-    return holding_noise(kind(policy, distribution, rng, extras, device), distribution, rng)
 
 
 def stepped(

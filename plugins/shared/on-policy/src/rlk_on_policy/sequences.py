@@ -16,8 +16,9 @@ from torch import Tensor
 
 from rlk.records import Array
 from rlk_networks import Policy, as_tensor
+from rlk_networks.recurrent import is_recurrent
 from rlk_on_policy.minibatches import Minibatch, flat, map_fields
-from rlk_on_policy.recurrent import encoded, is_recurrent, unrolled
+from rlk_on_policy.recurrent import encoded, unrolled
 from rlk_rollout.rollout import Rollout
 
 

@@ -181,7 +181,7 @@ class OffPolicyContract(AlgorithmContract):
     def test_its_actor_takes_another_policy_if_it_is_deterministic(self) -> None:
         with self.agent(**SOON) as agent:
             run = agent.run
-            actor: Any = run.algorithm.actor()
+            actor: Any = run.algorithm.actor(np.random.default_rng(0))
             assert offers(actor, FollowsPolicy) == self.record().deterministic
             if not self.record().deterministic:
                 return

@@ -54,9 +54,8 @@ class StandIn:
     def extras(self) -> Mapping[str, Field]:
         return {"guess": Field(())}
 
-    def actor(self, rng: np.random.Generator | None = None) -> RandomActor:
-        stream = self.run.streams.numpy("actor") if rng is None else rng
-        return RandomActor(self.run.action_space, stream)
+    def actor(self, rng: np.random.Generator) -> RandomActor:
+        return RandomActor(self.run.action_space, rng)
 
     def batches(self, storage: Any) -> Iterator[Batch]:
         yield storage.sample(self.config.batch_size)

@@ -63,6 +63,8 @@ class EnvironmentGroup:
         self._rewards = [rows.buffer(slot.reward) for slot in arrays.slots]
         self._to_check = CHECKED_STEPS
         self._history = History(start, len(envs))
+        #: The index of the environment that is called, or was last. `place_of` reads it.
+        self.called = start
 
     def step(self, turn: int) -> tuple[Infos, Infos]:
         """Step every environment with its action, and write into the slot `turn`.
@@ -80,24 +82,23 @@ class EnvironmentGroup:
         truncated.fill(False)
         actions = rows.samples(self._arrays.actions, len(self.envs))
         keys, keeps_infos = self._keys, self._keeps_infos
-        # _environment_in() reads 'start' and 'row' from this frame: keep the names.
         start, is_checked = self._start, self._is_checked()
         ended: Infos = []
         infos: Infos = []
-        row = 0
         result: Any = None
         try:
             for row, env in enumerate(self.envs):
+                self.called = index = start + row
                 result = None
                 result = env.step(actions[row])
                 if is_checked:
-                    self._check(check_step, start + row, result)
+                    self._check(check_step, index, result)
                 sample, reward[row], over, cut, info = result
                 for key, name in keys:
                     try:
                         kept[name][row] = kept_number(info, key)
                     except (TypeError, ValueError) as error:
-                        raise WrongResult(not_kept(start + row, key, info)) from error
+                        raise WrongResult(not_kept(index, key, info)) from error
                 # Usually both are False, which `is` shows without computing a truth value.
                 if (
                     (over is not False and over is not _FALSE)
@@ -105,20 +106,20 @@ class EnvironmentGroup:
                 ) and self._has_ended(row, result):
                     terminated[row], truncated[row] = over, cut
                     self._write_final(row, sample)
-                    ended.append((start + row, as_it_is(info)))  # a reset may overwrite it
+                    ended.append((index, as_it_is(info)))  # a reset may overwrite it
                     info = self._restart(write, row, is_checked)
                 else:
                     write(row, sample)
                 if keeps_infos and info:
-                    infos.append((start + row, info))
+                    infos.append((index, info))
         except EnvironmentFailed:
             raise
         except Exception as error:
             if result is not None:  # a wrong result may be the reason for the exception
-                self._check(check_step, start + row, result)
-            raise self._raised(start + row, "in step", error) from error
+                self._check(check_step, self.called, result)
+            raise self._raised(self.called, "in step", error) from error
         except (KeyboardInterrupt, SystemExit) as leaving:
-            leaving.add_note(f"environment {start + row} was in step")
+            leaving.add_note(f"environment {self.called} was in step")
             raise
         return ended, infos
 
@@ -150,7 +151,6 @@ class EnvironmentGroup:
 
     def _restart(self, write: rows.Write, row: int, is_checked: bool) -> dict[str, Any]:
         """Start the next episode of one environment; returns its info."""
-        # _environment_in() reads 'index' from this frame: keep the name.
         index, env = self._start + row, self.envs[row]
         self._history.reset(index, None)
         try:
@@ -178,8 +178,8 @@ class EnvironmentGroup:
             WrongResult: for a wrong result; everything is checked.
         """
         infos: Infos = []
-        # _environment_in() reads 'index' from this frame: keep the name.
         for index, seed in seeds.items():
+            self.called = index
             row = index - self._start
             self._history.reset(index, seed)
             try:
@@ -201,7 +201,6 @@ class EnvironmentGroup:
     ) -> list[Any]:
         """The results of that method, or the values of that attribute, in the indices' order."""
         found = []
-        # _environment_in() reads 'index' from this frame: keep the name.
         for index in indices:
             member = self._member(index, name)
             if callable(member):
@@ -241,6 +240,7 @@ class EnvironmentGroup:
         return list(enumerate(self.envs, self._start))
 
     def _member(self, index: int, name: str) -> Any:
+        self.called = index
         try:
             return self.envs[index - self._start].get_wrapper_attr(name)
         except AttributeError as error:
@@ -251,7 +251,7 @@ class EnvironmentGroup:
     def _try(
         self, index: int, when: str, function: Callable[..., Any], *args: Any, **kwargs: Any
     ) -> Any:
-        # _environment_in() reads 'index' from this frame: keep the name.
+        self.called = index
         try:
             return function(*args, **kwargs)
         except Unsupported:
@@ -268,25 +268,11 @@ def place_of(frame: FrameType | None) -> str:
     where = f"({Path(code.co_filename).name} line {frame.f_lineno}, in {code.co_name})"
     inner, outer = frame, frame.f_back
     while outer is not None:
-        index = _environment_in(outer)
-        if index is not None:
-            return f"environment {index} is in {inner.f_code.co_name} {where}"
+        caller = outer.f_locals.get("self")
+        if isinstance(caller, EnvironmentGroup):
+            return f"environment {caller.called} is in {inner.f_code.co_name} {where}"
         inner, outer = outer, outer.f_back
     return f"no environment is called {where}"
-
-
-def _environment_in(frame: FrameType) -> int | None:
-    """The index of the environment that a method of the group is calling in this frame, or None.
-
-    The running code is inspected, because recording the index in every step would slow down all
-    runs, although only those that hang need it.
-    """
-    if frame.f_globals is not globals():
-        return None
-    names = frame.f_locals
-    if "index" in names:
-        return int(names["index"])
-    return int(names["start"] + names["row"]) if "row" in names else None
 
 
 def close_all(envs: Iterable[gym.Env[Any, Any]], start: int = 0) -> list[EnvironmentFailed]:

@@ -25,7 +25,7 @@ from rlk.running.clock import Clock
 from rlk.spaces import map_observation
 from rlk_action_scaling import middle_and_half
 from rlk_baselines.common.schedules import get_schedule_fn
-from rlk_on_policy.recurrent import is_recurrent
+from rlk_networks.recurrent import is_recurrent
 
 if TYPE_CHECKING:
     from rlk.running.metrics import Means

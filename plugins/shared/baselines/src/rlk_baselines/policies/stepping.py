@@ -26,7 +26,8 @@ from rlk_baselines.common.math_util import scale_action
 from rlk_baselines.noise_objects import parameter_noise, samples
 from rlk_networks import as_tensor
 from rlk_networks.actor import mode, sample
-from rlk_on_policy.recurrent import checked_state, is_recurrent, stepped
+from rlk_networks.recurrent import is_recurrent
+from rlk_on_policy.recurrent import checked_state, stepped
 
 if TYPE_CHECKING:
     from rlk_baselines.common.base_class import BaseRLModel
@@ -267,7 +268,7 @@ class DeterministicStep(ContinuousStep):
         run, perturbed = self._run, parameter_noise(self._run)
         policy = run.policy if perturbed is None else perturbed.actor.policies[0]
         size = spaces.batch_size(batch)
-        actor = run.algorithm.actor().with_policy(policy)
+        actor = run.algorithm.actor(run.streams.numpy("predict")).with_policy(policy)
         act = actor.act(batch, None, np.ones(size, bool), deterministic=True)
         noise = self._model.action_noise
         if noise is None:

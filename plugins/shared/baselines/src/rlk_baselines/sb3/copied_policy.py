@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlk.abilities import FollowsPolicy, offers
 from rlk.running.acting import Acting
-from rlk_on_policy.recurrent import make_actor
+from rlk_on_policy.actor import make_actor
 
 if TYPE_CHECKING:
     from rlk.running.run import Run

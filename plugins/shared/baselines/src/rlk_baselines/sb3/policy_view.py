@@ -26,7 +26,7 @@ from rlk_baselines.sb3.extractors import Turning
 from rlk_baselines.sb3.images import channels_first
 from rlk_baselines.sb3.parameter_names import by_torchs_names
 from rlk_networks import Policy, as_tensor
-from rlk_on_policy.recurrent import is_recurrent
+from rlk_networks.recurrent import is_recurrent
 
 #: The attributes in which torch looks for parameters. They are shared with rlk's module, so that
 #: parameters have the same names.
