@@ -275,6 +275,11 @@ class WithACallable(StandInConfig):
     other: object = attrs.field(default=lambda x: x, **setting("a function"))
 
 
+@attrs.frozen(kw_only=True)
+class GrowsWhenRead(StandInConfig):
+    other: int = attrs.field(default=1, converter=lambda size: size + 1, **setting("a size"))
+
+
 CASES = [
     (SeedsItself, "test_the_same_seed_gives_parameters_that_are_equal_bit_for_bit"),
     (SeedsItself, "test_an_actor_draws_from_the_stream_it_is_given_and_from_nothing_else"),
@@ -333,6 +338,7 @@ def test_a_broken_algorithm_fails_the_check_that_is_meant_for_it(rlk_verdict, fa
 COMPONENT_CASES = [
     ({"summary": ""}, "test_it_says_in_one_line_what_it_is"),
     ({"config": Helpless}, "test_every_setting_has_a_help_text"),
+    ({"config": GrowsWhenRead}, "test_its_settings_survive_being_written_down_and_read_again"),
     ({"config": WithACallable}, "test_every_default_can_be_written_to_a_file"),
     ({"forwards": {"nothing": "replay.size"}}, "test_everything_that_its_record_names_is_there"),
     ({"defaults": {"policy": "no-such"}}, "test_everything_that_its_record_names_is_there"),

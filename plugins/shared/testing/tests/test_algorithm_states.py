@@ -6,9 +6,7 @@ import attrs
 import numpy as np
 import pytest
 
-from rlk.settings import setting
-from rlk_testing import AlgorithmContract, OffPolicyContract, stand_in_kernel
-from rlk_testing.stand_in_config import StandInConfig
+from rlk_testing import AlgorithmContract, stand_in_kernel
 from rlk_testing.stand_ins import COMPONENTS, RandomActor, StandIn
 
 GOOD = COMPONENTS["algorithms"]
@@ -79,50 +77,6 @@ class SpoilsParametersFirst(StandIn):
 def test_an_algorithm_that_loses_or_spoils_what_it_acts_by_fails(rlk_fails, factory, check):
     broken = attrs.evolve(GOOD, factory=factory)
     rlk_fails(AlgorithmContract, GOOD, broken, check, kernel=kernel)
-
-
-# ---- with a replay -------------------------------------------------------------------------------
-
-
-@attrs.frozen(kw_only=True)
-class WaitingConfig(StandInConfig):
-    learning_starts: int = attrs.field(default=0, **setting("timesteps before the first update"))
-    train_freq: int = attrs.field(default=1, **setting("vector steps between updates"))
-    gradient_steps: int = attrs.field(default=1, **setting("updates after these steps"))
-
-
-class Waits(StandIn):
-    """Good enough for one check: it does not update before learning starts."""
-
-    def batches(self, storage):
-        waits = self.run.timesteps < self.config.learning_starts
-        return iter(()) if waits else super().batches(storage)
-
-
-class ExploresAlways(Waits):
-    def actor(self, rng=None):
-        made = super().actor(rng)
-        act = made.act
-        made.act = lambda observation, carry, start, deterministic=False: act(
-            observation, carry, start
-        )
-        return made
-
-
-class DrawsWhereItPredicts(Waits):
-    """From the stream that training acts by."""
-
-    def actor(self, rng=None):
-        self.run.streams.numpy("actor").random()
-        return super().actor(rng)
-
-
-@pytest.mark.parametrize("factory", [ExploresAlways, DrawsWhereItPredicts])
-def test_an_algorithm_whose_exploration_shows_in_predictions_fails(rlk_fails, factory):
-    good = attrs.evolve(GOOD, factory=Waits, config=WaitingConfig)
-    check = "test_exploration_changes_no_deterministic_prediction"
-    broken = attrs.evolve(good, factory=factory)
-    rlk_fails(OffPolicyContract, good, broken, check, kernel=kernel)
 
 
 # ---- recurrent -----------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import attrs
 import pytest
 import torch
 
+from rlk.running.seeding import Streams
 from rlk_testing import AlgorithmContract, stand_in_kernel
 from rlk_testing.stand_ins import COMPONENTS, StandIn
 
@@ -61,6 +62,34 @@ class LearnsOneOfTwoHeads(StandIn):
         return {"vf": head, "pi": head}
 
 
+class FlattensActions(StandIn):
+    """What its storage keeps, with the start of the space, is what its environment gets."""
+
+    def actor(self, rng=None):
+        made = super().actor(rng)
+        act = made.act
+        made.act = lambda *arguments, **keywords: self.flat(act(*arguments, **keywords))
+        return made
+
+    def flat(self, act):
+        return act._replace(env_action=act.env_action.reshape(act.action.shape))
+
+
+class WaitsForATermination(StandIn):
+    def batches(self, storage):
+        batch = storage.sample(self.config.batch_size)
+        return iter([batch] if (batch.discount == 0.0).any() else [])
+
+
+class BringsItsOwnSeed(StandIn):
+    """All that it does, whatever the run's seed is."""
+
+    def __init__(self, config, run):
+        super().__init__(config, run)
+        run.parameters.flat.zero_()
+        run.streams.load_state_dict(Streams(0).state_dict())
+
+
 class Bootstraps(StandIn):
     """It learns to predict a return; a `StandIn` predicts the reward, whatever the discount."""
 
@@ -86,12 +115,20 @@ def test_an_algorithm_that_takes_truncation_for_termination_fails(rlk_fails, rlk
         (SeedsTorch, DRAWS),
         (LeavesAParameterAside, MOVES),
         (LearnsOneOfTwoHeads, MOVES),
+        (WaitsForATermination, "test_it_trains_where_episodes_are_cut_off"),
+        (BringsItsOwnSeed, "test_another_seed_gives_other_parameters"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
 def test_a_broken_training_fails(rlk_fails, factory, check):
     broken = attrs.evolve(GOOD, factory=factory)
     rlk_fails(AlgorithmContract, GOOD, broken, check, kernel=kernel)
+
+
+def test_an_algorithm_whose_environment_gets_flat_actions_fails(rlk_fails):
+    broken = attrs.evolve(GOOD, factory=FlattensActions)
+    check = "test_actions_of_several_axes_reach_the_environment_in_their_shape"
+    rlk_fails(AlgorithmContract, GOOD, broken, check, "EnvironmentFailed: ", kernel=kernel)
 
 
 def test_networks_with_dropout_may_draw_from_the_generator_that_a_run_borrows(rlk_verdict):

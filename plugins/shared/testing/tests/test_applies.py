@@ -32,7 +32,7 @@ CONDITIONAL = {
     "PolicyContract": 19,
     "PresetContract": 4,
     "SerializerContract": 9,
-    "StorageContract": 24,
+    "StorageContract": 25,
     "VecEnvContract": 12,
     "WrapperContract": 29,
 }

@@ -211,6 +211,10 @@ class KeepsWhatIsOverwritten(Replaces):
     name, by = "map_observation", staticmethod(lambda function, observation: observation)
 
 
+class BeginsNoCollection(Replaces):
+    name, by = "beginning", staticmethod(lambda actor: lambda carry: carry)
+
+
 class TellsNoSuccess(Replaces):
     name, by = "success", staticmethod(lambda infos, env: None)
 
@@ -245,6 +249,10 @@ class AsksNoMonitor(Replaces):
             "test_the_actor_is_asked_once_a_step_and_told_where_episodes_begin",
         ),
         (DropsTheCarry, "test_the_actor_is_asked_once_a_step_and_told_where_episodes_begin"),
+        (
+            BeginsNoCollection,
+            "test_an_actor_that_begins_collections_is_asked_at_the_beginning_of_each",
+        ),
         (CountsNoEpisodes, "test_episodes_are_counted_with_their_returns_and_lengths"),
         (KeepsUnfinishedEpisodes, "test_an_unfinished_episode_that_is_forgotten_counts_nowhere"),
         (ForgetsNothing, "test_environments_are_reset_once_with_seeds_of_their_own"),

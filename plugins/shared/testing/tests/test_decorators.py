@@ -159,6 +159,18 @@ class TakesTheHighestSlotForTheNewest(NewestMoreOften):
         self.newest = int(slots.max())
 
 
+class LeavesOutTheNewestStep(NewestMoreOften):
+    def choose(self, n):
+        return self.rng.integers(len(self.base) - 3, size=n), np.ones(n, "f4")
+
+
+class TakesOneStepAtATime(NewestMoreOften):
+    """One that joins later is told of many steps at once."""
+
+    def added(self, slots):
+        (_, _, self.newest) = slots.tolist()
+
+
 TWO_STEPS = Component(
     name="two-steps", factory=TwoSteps, summary="returns of two steps", stages=("window", "fold")
 )
@@ -207,6 +219,26 @@ def test_a_decorator_with_wrong_returns_or_feedback_fails(rlk_fails, factory, ch
 def test_a_decorator_that_chooses_the_wrong_transitions_fails(rlk_fails, factory, check):
     broken = attrs.evolve(NEWEST_MORE_OFTEN, factory=factory)
     rlk_fails(testing.DecoratorContract, NEWEST_MORE_OFTEN, broken, check)
+
+
+@pytest.mark.parametrize(
+    ("factory", "check", "error"),
+    [
+        (
+            LeavesOutTheNewestStep,
+            "test_it_works_from_the_first_transition_on",
+            "ValueError: high <= 0",
+        ),
+        (
+            TakesOneStepAtATime,
+            "test_it_can_join_a_base_that_is_in_use",
+            "ValueError: too many values to unpack",
+        ),
+    ],
+)
+def test_a_decorator_that_cannot_begin_everywhere_fails(rlk_fails, factory, check, error):
+    broken = attrs.evolve(NEWEST_MORE_OFTEN, factory=factory)
+    rlk_fails(testing.DecoratorContract, NEWEST_MORE_OFTEN, broken, check, error)
 
 
 class TestTwoSteps(testing.DecoratorContract):

@@ -166,6 +166,11 @@ class KeepsItsVelocityOnTheCpu(Momentum):
         self.velocity = torch.zeros(len(group.flat))
 
 
+class JittersGlobally(Momentum):
+    def clipped(self, gradient):
+        return super().clipped(gradient) + 1e-6 * torch.rand(())
+
+
 MOMENTUM = attrs.evolve(COMPONENTS["optimisers"], factory=Momentum)
 #: How those end that raise before the check's own assertion.
 ERRORS = {
@@ -196,6 +201,7 @@ ERRORS = {
         (DropsMetrics, "test_a_step_returns_the_loss_at_the_parameters_before_it"),
         (AddsToTheLossesMetrics, "test_a_loss_may_have_neither_metrics_nor_outputs"),
         (KeepsItsVelocityOnTheCpu, "test_its_state_is_on_the_device_of_its_group"),
+        (JittersGlobally, "test_it_draws_from_no_global_generator"),
         (ReadsItsMetrics, "test_metrics_that_it_adds_are_0_dim_tensors"),
     ],
     ids=lambda value: getattr(value, "__name__", None),

@@ -240,3 +240,37 @@ def test_a_noise_that_hides_the_beginning_of_a_collection_from_its_actor_fails(r
     good = attrs.evolve(DICE, factory=BeginsWithTheActor)
     check = "test_the_inner_actor_is_asked_where_a_collection_begins"
     rlk_fails(testing.NoiseContract, good, DICE, check)
+
+
+class Sways(Dice):
+    """Good: Gaussian noise on actions that are stored from -1 to 1."""
+
+    def act(self, observation, carry, episode_start, deterministic=False):
+        found = self.inner.act(observation, carry, episode_start, deterministic)
+        noise = self.run.streams.numpy("noise").normal(0.0, 0.1, found.action.shape)
+        action = np.clip(found.action + noise, -1.0, 1.0)
+        return found._replace(action=self.stored(action), env_action=self.scaled(action))
+
+    def stored(self, action):
+        return action
+
+    def scaled(self, action):
+        space = self.run.action_space
+        return space.low + (action.reshape(-1, *space.shape) + 1) / 2 * (space.high - space.low)
+
+
+class StoresWhatIsDone(Sways):
+    def stored(self, action):
+        return self.scaled(action).reshape(action.shape)
+
+
+class DoesWhatIsStored(Sways):
+    def scaled(self, action):
+        return action.reshape(-1, *self.run.action_space.shape)
+
+
+@pytest.mark.parametrize("factory", [StoresWhatIsDone, DoesWhatIsStored])
+def test_a_noise_that_takes_one_unit_of_actions_for_the_other_fails(rlk_fails, factory):
+    good = Component(name="sways", factory=Sways, summary="Gaussian", action_spaces=("Box",))
+    check = "test_actions_stored_from_minus_1_to_1_are_scaled_to_their_bounds"
+    rlk_fails(testing.NoiseContract, good, attrs.evolve(good, factory=factory), check)

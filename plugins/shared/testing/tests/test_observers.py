@@ -134,6 +134,16 @@ class WorksOnce(CountsIterations):
         assert self.count == 0
 
 
+class ClosesWhatItNeverOpened(CountsIterations):
+    @hookimpl
+    def rlk_wrap_add(self, run):
+        run.on_close.append(lambda: self.began.clear())
+
+    @hookimpl
+    def rlk_training_start(self, run):
+        self.began = [run.timesteps]
+
+
 class SavesAnObject(CountsIterations):
     @hookimpl
     def rlk_save(self):
@@ -184,7 +194,10 @@ def the_same_every_time() -> CountsIterations:
 ONE = CountsIterations()
 COUNTS = Component(name="counts", factory=CountsIterations, summary="counts iterations")
 #: How those end that raise before the check's own assertion.
-ERRORS = {AsksTheOnlyEnvironment: "ValueError: The truth value of an array"}
+ERRORS = {
+    AsksTheOnlyEnvironment: "ValueError: The truth value of an array",
+    ClosesWhatItNeverOpened: "AttributeError: 'ClosesWhatItNeverOpened' object",
+}
 
 
 @pytest.mark.parametrize(
@@ -203,6 +216,7 @@ ERRORS = {AsksTheOnlyEnvironment: "ValueError: The truth value of an array"}
         (Prints, "test_a_run_that_says_nothing_says_nothing_with_it"),
         (HidesErrors, "test_an_error_of_the_environment_gets_through_it"),
         (WorksOnce, "test_a_second_training_of_the_same_agent_works"),
+        (ClosesWhatItNeverOpened, "test_a_run_with_it_can_be_closed_before_it_began"),
         (SavesAnObject, "test_what_it_remembers_is_plain_and_goes_on_where_it_was"),
         (AsksTheOnlyEnvironment, "test_a_run_with_it_trains"),
         (ForgetsWhatIsUnfinished, "test_what_it_remembers_is_plain_and_goes_on_where_it_was"),

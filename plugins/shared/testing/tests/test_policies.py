@@ -60,6 +60,15 @@ def computing(module: type) -> type:
     return Made
 
 
+class HasALayerBesides(StandInPolicy):
+    """Not a part of its encoder or of a head."""
+
+    def build(self, observation_space, heads):
+        made = super().build(observation_space, heads)
+        made.add_module("besides", torch.nn.Linear(1, 1))
+        return made
+
+
 class NormalisesTheBatch(StandInModule):
     def forward(self, observation, *names):
         return super().forward(observation - observation.mean(0), *names)
@@ -100,6 +109,7 @@ POLICY = COMPONENTS["policies"]
 @pytest.mark.parametrize(
     ("factory", "check"),
     [
+        (HasALayerBesides, "test_all_parameters_fit_one_flat_tensor"),
         (FlattensACopy, "test_values_written_to_the_flat_tensor_are_used_at_once"),
         (SharesWithItsCopies, "test_a_copy_has_parameters_of_its_own"),
         (DrawsFromNumpy, "test_it_draws_from_no_generator_but_the_one_that_is_set_for_it"),

@@ -39,6 +39,14 @@ class TunesNothingThatExists(Tuned):
     entries: Mapping = {("stand-in", "CartPole-v1"): {"gama": 0.25}}
 
 
+class NamesOnePlugin(Tuned):
+    entries: Mapping = {("stand-in", "CartPole-v1"): {"gamma": 0.25, "plugins": "eager"}}
+
+
+class KnowsNothing(Tuned):
+    entries: Mapping = {}
+
+
 class MisspellsASlotsSetting(Tuned):
     entries: Mapping = {("stand-in", "CartPole-v1"): {"gamma": 0.25, "policy.lairs": [4]}}
 
@@ -75,6 +83,8 @@ REACHES = "test_every_setting_and_plugin_that_it_gives_reaches_the_plan"
     [
         (MisspellsASlotsSetting, REACHES),
         (AddsAPluginThatOutranksIt, REACHES),
+        (KnowsNothing, "test_it_has_settings_for_what_it_knows"),
+        (NamesOnePlugin, "test_it_has_settings_for_what_it_knows"),
         (AlwaysTuned, "test_it_has_nothing_for_what_nobody_tuned"),
         (GivesAwayItsOwn, "test_what_it_gives_out_is_not_its_own"),
         (TunesNothingThatExists, "test_its_settings_make_a_plan_that_says_where_they_came_from"),

@@ -118,6 +118,11 @@ def test_a_broken_replay_fails(rlk_fails, factory, check):
     rlk_fails(testing.StorageContract, STORAGE, attrs.evolve(STORAGE, factory=factory), check)
 
 
+def test_a_replay_that_says_that_it_decorates_fails(rlk_fails):
+    broken = attrs.evolve(STORAGE, stages=("choose",))
+    rlk_fails(testing.StorageContract, STORAGE, broken, "test_it_decorates_nothing")
+
+
 # ---- decorating storages -------------------------------------------------------------------------
 
 
@@ -204,6 +209,12 @@ class TellsNobodyWhatWasSaved(StagedReplay):
         self._decorator = kept
 
 
+class TakesAnyDecorator(StagedReplay):
+    def decorate(self, decorator):
+        self._decorator = None
+        super().decorate(decorator)
+
+
 class TellsInTheOrderOfSlots(StagedReplay):
     def oldest_first(self):
         return np.arange(len(self))
@@ -224,6 +235,12 @@ def test_a_replay_that_does_not_tell_its_decorator_fails(rlk_fails, rlk_verdict,
     rlk_fails(testing.StorageContract, good, broken, check)
     suite = type("Suite", (testing.StorageContract,), {"component": broken})
     assert f"that joins {joins} is not told" in rlk_verdict(suite, check)
+
+
+def test_a_replay_that_takes_two_decorators_for_one_stage_fails(rlk_fails):
+    good, broken = (attrs.evolve(STORAGE, factory=f) for f in (StagedReplay, TakesAnyDecorator))
+    check = "test_a_second_decorator_of_the_same_stage_is_refused"
+    rlk_fails(testing.StorageContract, good, broken, check)
 
 
 def test_a_replay_that_tells_its_decorator_in_another_order_than_age_fails(rlk_fails, rlk_verdict):

@@ -129,6 +129,39 @@ class LosesFinalsOnceRestored(ExchangesFlagsOnceRestored):
         return (*result[:4], {}) if self.restored else result
 
 
+class HasOldNames(StandInVecEnv):
+    """Good: also has the names of Stable Baselines, and chooses environments by `indices`."""
+
+    def chosen(self, indices):
+        return self.envs if indices is None else [self.envs[i] for i in indices]
+
+    def get_attr(self, name, indices=None):
+        return tuple(env.get_wrapper_attr(name) for env in self.chosen(indices))
+
+    def set_attr(self, name, values, indices=None):
+        chosen = self.chosen(indices)
+        each = values if isinstance(values, list) else [values] * len(chosen)
+        for env, value in zip(chosen, each, strict=True):
+            env.set_wrapper_attr(name, value)
+
+    def env_method(self, name, *arguments, indices=None, **keywords):
+        chosen = self.chosen(indices)
+        return [env.get_wrapper_attr(name)(*arguments, **keywords) for env in chosen]
+
+    def get_images(self):
+        return list(self.render())
+
+
+class AsksAllByOldNames(HasOldNames):
+    def env_method(self, name, *arguments, indices=None, **keywords):
+        return super().env_method(name, *arguments, **keywords)
+
+
+class FilmsTheFirst(HasOldNames):
+    def get_images(self):
+        return super().get_images()[:1]
+
+
 VEC_ENV = COMPONENTS["vec_envs"]
 RESULTS = "test_rewards_and_flags_are_arrays_with_one_number_for_each"
 CALL = "test_call_reaches_a_method_of_every_environment"
@@ -161,6 +194,13 @@ STATE = "test_its_state_if_it_has_one_is_plain_and_goes_on_where_it_was"
 )
 def test_a_vector_environment_with_a_broken_interface_fails(rlk_fails, factory, check):
     rlk_fails(testing.VecEnvContract, VEC_ENV, attrs.evolve(VEC_ENV, factory=factory), check)
+
+
+@pytest.mark.parametrize("factory", [AsksAllByOldNames, FilmsTheFirst])
+def test_a_vector_environment_with_wrong_names_of_stable_baselines_fails(rlk_fails, factory):
+    good, broken = (attrs.evolve(VEC_ENV, factory=one) for one in (HasOldNames, factory))
+    check = "test_environments_are_reached_by_the_names_of_stable_baselines_too"
+    rlk_fails(testing.VecEnvContract, good, broken, check)
 
 
 # ---- a step in two halves ------------------------------------------------------------------------

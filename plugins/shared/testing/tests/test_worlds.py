@@ -11,6 +11,7 @@ import pytest
 
 import rlk_testing as testing
 from rlk.component import Component
+from rlk.registry.kernel import Kernel
 from rlk_testing.environments import Walk
 
 #: What a function within another raises where it is pickled.
@@ -97,6 +98,30 @@ def test_a_broken_environment_component_fails(rlk_fails, factory, check, error):
 def finds(place, kind=None):
     mine = Component(name="mine", factory=Walk, kind=kind or "wrappers")
     return mine if place == "shelf:mine" else None
+
+
+def finds_if_told_the_kind(place, kind=None):
+    return None if kind is None else finds(place, kind)
+
+
+def finds_anything(place, kind=None):
+    return Component(name="anything", factory=Walk, kind=kind or "wrappers")
+
+
+def test_a_finder_that_does_not_answer_a_run_fails(rlk_fails):
+    good = Component(name="shelf", factory=finds, summary="a shelf")
+    broken = attrs.evolve(good, factory=finds_if_told_the_kind)
+
+    def kernel(suite):
+        """One in which another finder is asked after the suite's."""
+        made = Kernel(discover=False)
+        made.registries.finders.register("shelf", suite.component)
+        runs = Component(name="runs", factory=finds_anything, summary="any", runs_code=True)
+        made.registries.finders.register("runs", runs)
+        return made
+
+    check, given = "test_a_run_that_names_its_places_finds_them_by_it", {"places": ("shelf:mine",)}
+    rlk_fails(testing.FinderContract, good, broken, check, kernel=kernel, **given)
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,16 @@ class IsTheInnermost(Limits):
         return self
 
 
+class SavesNoCount(Limits):
+    """Where it goes on is part of its state."""
+
+    def get_state(self):
+        return {}
+
+    def set_state(self, state):
+        self.count = 0
+
+
 LIMITS = Component(name="limits", factory=Limits, summary="halves and limits", keeps_returns=True)
 
 
@@ -114,6 +124,7 @@ LIMITS = Component(name="limits", factory=Limits, summary="halves and limits", k
         (DropsOptions, "test_options_of_a_reset_reach_the_environment"),
         (HalvesRewards, "test_it_keeps_returns_or_reports_them"),
         (HidesMethods, "test_methods_of_the_environment_are_reached_through_it"),
+        (SavesNoCount, "test_its_state_goes_on_where_it_was_or_is_refused"),
         (IsTheInnermost, "test_one_environment_stays_an_environment"),
     ],
     ids=lambda value: getattr(value, "__name__", None),

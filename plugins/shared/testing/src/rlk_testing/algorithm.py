@@ -152,6 +152,7 @@ class AlgorithmContract(
     def test_it_trains_where_episodes_are_cut_off(self) -> None:
         with self.agent(env={"id": self.environments()[0], "truncates": True}) as agent:
             agent.learn(self.n_steps_trained)
+            assert agent.run.clock.updates > 0, "no update where every episode is truncated"
             agent.run.parameters.check()
 
     @applies(has_usual_settings, trains_on_a_match, lambda suite: suite.bootstraps)

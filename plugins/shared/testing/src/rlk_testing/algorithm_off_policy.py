@@ -179,6 +179,8 @@ class OffPolicyContract(AlgorithmContract):
         )
 
     def test_its_actor_takes_another_policy_if_it_is_deterministic(self) -> None:
+        import torch
+
         with self.agent(**SOON) as agent:
             run = agent.run
             actor: Any = run.algorithm.actor(np.random.default_rng(0))
@@ -188,9 +190,10 @@ class OffPolicyContract(AlgorithmContract):
             observation = np.stack(self.observations(agent, 8))
             copy, start = run.parameters.clone(), np.ones(8, np.bool_)
             other = actor.with_policy(copy.module)
-            copy.flat += 1.0
+            # Not by adding a number: the greatest of linear Q values would stay the greatest.
+            copy.flat.normal_(generator=torch.Generator().manual_seed(0))
             found = other.act(observation, other.start(8), start).action
-            run.parameters.flat += 1.0
+            run.parameters.flat.copy_(copy.flat)
             expected = actor.act(observation, actor.start(8), start).action
             assert np.array_equal(found, expected), "it does not act by the policy that it is given"
 

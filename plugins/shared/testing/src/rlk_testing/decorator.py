@@ -8,11 +8,9 @@ from typing import Any, ClassVar
 import attrs
 import gymnasium as gym
 import numpy as np
-import pytest
 
 from rlk import settings
 from rlk.component import STAGES
-from rlk.errors import RlkError
 from rlk.protocols import State
 from rlk.records import Array, Batch, Schema, Update
 from rlk.spaces import map_observation
@@ -292,11 +290,6 @@ class DecoratorContract(Contract):
             f"later steps or samples change {changed} of a batch: it must hold copies, not views "
             "of the memory"
         )
-
-    def test_a_second_decorator_of_the_same_stage_is_refused(self) -> None:
-        base, _, _ = self.stack(2)
-        with pytest.raises(RlkError, match="stage"):
-            base.decorate(self.made())
 
 
 def may_choose_variants(suite: DecoratorContract) -> bool:

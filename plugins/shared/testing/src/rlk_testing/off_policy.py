@@ -237,6 +237,13 @@ class OffPolicyChecks(StorageSuite):
                 "their age: call its added with those of the oldest step first"
             )
 
+    @applies(lambda suite: may_have(suite, "decorate"))
+    def test_a_second_decorator_of_the_same_stage_is_refused(self) -> None:
+        storage, _ = self.filled(2)
+        storage.decorate(Told())
+        with pytest.raises(RlkError, match="stage"):
+            storage.decorate(Told())
+
     def test_an_empty_replay_refuses_to_be_sampled(self) -> None:
         storage, _ = self.filled(0)
         with pytest.raises(RlkError, match="empty"):

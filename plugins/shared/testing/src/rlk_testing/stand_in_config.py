@@ -1,4 +1,4 @@
-"""Settings of the stand-in algorithm. Like every config's module, this one imports no torch."""
+"""Settings of stand-in algorithms. Like every config's module, this one imports no torch."""
 
 from __future__ import annotations
 
@@ -27,4 +27,26 @@ class StandInConfig:
     )
     batch_size: int = attrs.field(
         default=8, **setting("transitions per update", attrs.validators.ge(1))
+    )
+
+
+@attrs.frozen(kw_only=True)
+class OffPolicyStandInConfig(StandInConfig):
+    """Settings of a stand-in that has a replay and a target network."""
+
+    learning_starts: int = attrs.field(
+        default=0, **setting("timesteps before the first update", attrs.validators.ge(0))
+    )
+    train_freq: int | str = attrs.field(
+        default=1, **setting("vector steps between updates, or episodes, as '1 episode'")
+    )
+    gradient_steps: int = attrs.field(
+        default=1, **setting("updates after these; -1 is one for every timestep")
+    )
+    tau: float = attrs.field(
+        default=0.5,
+        **setting(
+            "how far the target moves towards the policy at an update, 0 to 1",
+            [attrs.validators.ge(0.0), attrs.validators.le(1.0)],
+        ),
     )

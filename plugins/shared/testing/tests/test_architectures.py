@@ -1,4 +1,4 @@
-"""The contract of policies fails where a component is broken."""
+"""The contract of policies fails where the encoder or the layers of an architecture are broken."""
 
 from __future__ import annotations
 

@@ -1,0 +1,336 @@
+"""The contract of off-policy algorithms fails for a broken one, in the check for that fault."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import attrs
+import pytest
+import torch
+
+from rlk.component import Component
+from rlk.records import Loss, Update
+from rlk_networks.layers import Head, Linear
+from rlk_off_policy.actor import GreedyActor
+from rlk_off_policy.update_schedule import UpdateSchedule
+from rlk_testing import OffPolicyContract, stand_in_kernel
+from rlk_testing.stand_in_config import OffPolicyStandInConfig
+from rlk_testing.stand_ins import COMPONENTS, RandomActor
+
+
+class LinearQ:
+    """Good: a Q function without hidden layers, its target, and random actions at first."""
+
+    def __init__(self, config, run):
+        self.config, self.run, self.policy = config, run, run.policy
+        self.schedule = UpdateSchedule(config, run)
+        self.target = run.parameters.clone()
+        run.group("critic", learning_rate=config.learning_rate)
+
+    @staticmethod
+    def heads(config, run):
+        n = int(run.action_space.n)
+        return {"qf": lambda trunk: Head(layers := trunk("qf"), Linear(layers.features, n))}
+
+    def steps_per_collect(self):
+        return self.schedule.steps_per_collect()
+
+    def extras(self):
+        return {}
+
+    def actor(self, rng=None):
+        return GreedyActor(self.policy, self.run.action_space)
+
+    def explore(self, actor):
+        return Explores(actor, self.run, self.config.learning_starts)
+
+    def batches(self, storage):
+        for _ in range(self.updates_due(len(storage))):
+            yield storage.sample(self.config.batch_size)
+
+    def updates_due(self, stored):
+        return self.schedule.updates_due(stored)
+
+    def update(self, batch, optimise):
+        loss = optimise("critic", self.loss, batch, self.q_target(batch))
+        self.move_target()
+        return Update(loss.metrics, td_error=loss.outputs["td_error"])
+
+    @torch.no_grad()
+    def q_target(self, batch):
+        return batch.reward + batch.discount * self.next_q(batch.next_observation).amax(1)
+
+    def next_q(self, observation):
+        return self.target.module(observation, "qf")[0]
+
+    def loss(self, batch, target):
+        (q,) = self.policy(batch.observation, "qf")
+        error = q.gather(1, batch.action[:, None])[:, 0] - target
+        value = (batch.weight * error.square()).mean()
+        return Loss(value, metrics={"loss": value}, outputs={"td_error": error})
+
+    def move_target(self):
+        self.target.flat.lerp_(self.run.parameters.flat, self.config.tau)
+
+    def state_dict(self):
+        return {"target": self.target.state_dict(), "schedule": self.schedule.state_dict()}
+
+    def load_state_dict(self, state):
+        self.target.load_state_dict(state["target"])
+        self.schedule.load_state_dict(state["schedule"])
+
+
+class Explores:
+    """Random actions before a timestep, and those of the actor from then on."""
+
+    def __init__(self, actor, run, until):
+        self.actor, self.run, self.until = actor, run, until
+        self.start, self.metrics = actor.start, actor.metrics
+        self.random = RandomActor(run.action_space, run.streams.numpy("exploration"))
+
+    def act(self, observation, carry, episode_start, deterministic=False):
+        is_random = self.run.timesteps < self.until and not deterministic
+        acting = self.random if is_random else self.actor
+        return acting.act(observation, carry, episode_start, deterministic)
+
+
+# ---- when it updates -----------------------------------------------------------------------------
+
+
+class NeverWaits(LinearQ):
+    def updates_due(self, stored):
+        return self.config.gradient_steps
+
+
+class WaitsForNoBatch(LinearQ):
+    def updates_due(self, stored):
+        return super().updates_due(self.config.batch_size)
+
+
+class CountsOneEnvironment(LinearQ):
+    def updates_due(self, stored):
+        return super().updates_due(stored) // self.run.n_envs
+
+
+class CountsVectorSteps(LinearQ):
+    """It waits for `learning_starts` vector steps, whatever the number of environments."""
+
+    def updates_due(self, stored):
+        waits = self.run.timesteps // self.run.n_envs < self.config.learning_starts
+        return 0 if waits else super().updates_due(stored)
+
+
+class CollectsStepByStep(LinearQ):
+    def steps_per_collect(self):
+        return 1
+
+
+class ForgetsItsSchedule(LinearQ):
+    def state_dict(self):
+        return {"target": self.target.state_dict()}
+
+    def load_state_dict(self, state):
+        self.target.load_state_dict(state["target"])
+
+
+# ---- how it explores -----------------------------------------------------------------------------
+
+
+class ExploresByItsPolicy(LinearQ):
+    def explore(self, actor):
+        return actor
+
+
+class NeverActs(LinearQ):
+    def explore(self, actor):
+        return RandomActor(self.run.action_space, self.run.streams.numpy("exploration"))
+
+
+class ExploresWhereItPredicts(LinearQ):
+    def actor(self, rng=None):
+        made = super().actor(rng)
+        random = RandomActor(self.run.action_space, self.run.streams.numpy("exploration"))
+        made.act = lambda observation, carry, start, deterministic=False: random.act(
+            observation, carry, start
+        )
+        return made
+
+
+class DrawsWhereItPredicts(LinearQ):
+    """From the stream that training explores by."""
+
+    def actor(self, rng=None):
+        self.run.streams.numpy("exploration").random()
+        return super().actor(rng)
+
+
+class KeepsItsPolicy(LinearQ):
+    """Noise that perturbs the policy has no effect on it."""
+
+    def actor(self, rng=None):
+        made = super().actor(rng)
+        made.with_policy = lambda policy: made
+        return made
+
+
+# ---- what it learns from -------------------------------------------------------------------------
+
+
+class SharesItsTarget(LinearQ):
+    def __init__(self, config, run):
+        super().__init__(config, run)
+        self.target = run.parameters
+
+
+class NeverMovesItsTarget(LinearQ):
+    def move_target(self):
+        pass
+
+
+class CopiesItsTarget(LinearQ):
+    def move_target(self):
+        self.target.flat.copy_(self.run.parameters.flat)
+
+
+class AsksNoTarget(LinearQ):
+    """It has a target, which it saves and moves, and takes next values from its policy."""
+
+    def next_q(self, observation):
+        return self.policy(observation, "qf")[0]
+
+
+class BootstrapsAfterTheEnd(LinearQ):
+    def q_target(self, batch):
+        gamma = torch.full_like(batch.discount, self.config.gamma)
+        return super().q_target(dataclasses.replace(batch, discount=gamma))
+
+
+class KnowsOnlyGamma(LinearQ):
+    """It reads from the discount only whether the episode goes on: wrong with n-step replay."""
+
+    def q_target(self, batch):
+        discount = self.config.gamma * (batch.discount > 0)
+        return super().q_target(dataclasses.replace(batch, discount=discount))
+
+
+class LooksBack(LinearQ):
+    def q_target(self, batch):
+        return super().q_target(dataclasses.replace(batch, next_observation=batch.observation))
+
+
+class IgnoresWeights(LinearQ):
+    def loss(self, batch, target):
+        ones = torch.ones_like(batch.weight)
+        return super().loss(dataclasses.replace(batch, weight=ones), target)
+
+
+class SquaresWeights(LinearQ):
+    def loss(self, batch, target):
+        return super().loss(dataclasses.replace(batch, weight=batch.weight**2), target)
+
+
+class ReportsTheMean(LinearQ):
+    def update(self, batch, optimise):
+        found = super().update(batch, optimise)
+        return found._replace(td_error=found.td_error.mean().expand(len(batch.reward)))
+
+
+class ClipsItsErrors(LinearQ):
+    def update(self, batch, optimise):
+        found = super().update(batch, optimise)
+        return found._replace(td_error=found.td_error.clamp(-1.0, 1.0))
+
+
+class ReportsItsLosses(LinearQ):
+    """Good: as algorithms do that learn a distribution, it gives priority by the loss of each."""
+
+    def update(self, batch, optimise):
+        found = super().update(batch, optimise)
+        return found._replace(td_error=found.td_error.square())
+
+
+LINEAR_Q = Component(
+    name="linear-q",
+    factory=LinearQ,
+    summary="learns a linear Q function",
+    config=OffPolicyStandInConfig,
+    action_spaces=("Discrete",),
+    reports=("td_error",),
+    deterministic=True,
+    defaults=COMPONENTS["algorithms"].defaults,
+)
+
+
+def kernel(suite):
+    """Stand-ins for all that a run needs, and the suite's algorithm."""
+    made = stand_in_kernel()
+    made.registries.algorithms.register(suite.component.name, suite.component)
+    return made
+
+
+class TestLinearQ(OffPolicyContract):
+    component = LINEAR_Q
+    kernel = kernel
+
+
+FOLLOWS = "test_its_actor_takes_another_policy_if_it_is_deterministic"
+IS_RANDOM = "test_before_learning_starts_all_actions_are_random_if_it_says_so"
+PREDICTS = "test_exploration_changes_no_deterministic_prediction"
+PRIORITIES = "test_priorities_are_the_errors_of_each_transition"
+TARGET = "test_the_target_moves_only_as_it_is_told"
+BY_DISCOUNT = "test_the_value_of_the_next_observation_counts_by_the_batchs_discount"
+
+
+@pytest.mark.parametrize(
+    ("factory", "check"),
+    [
+        (NeverWaits, "test_it_updates_from_the_timestep_on_that_learning_starts"),
+        (WaitsForNoBatch, "test_it_updates_only_once_a_whole_batch_of_transitions_is_stored"),
+        (WaitsForNoBatch, "test_a_loaded_model_waits_for_a_whole_batch_too"),
+        (CollectsStepByStep, "test_it_updates_every_train_freq_vector_steps"),
+        (NeverWaits, "test_a_train_freq_in_episodes_waits_for_their_end"),
+        (CountsOneEnvironment, "test_gradient_steps_of_minus_one_is_an_update_for_every_timestep"),
+        (CountsVectorSteps, "test_several_environments_count_their_timesteps_together"),
+        (ForgetsItsSchedule, "test_a_checkpoint_between_the_episodes_of_a_collection_counts_on"),
+        (ExploresByItsPolicy, IS_RANDOM),
+        (NeverActs, IS_RANDOM),
+        (ExploresWhereItPredicts, PREDICTS),
+        (DrawsWhereItPredicts, PREDICTS),
+        (KeepsItsPolicy, FOLLOWS),
+        (SharesItsTarget, "test_the_target_begins_as_a_copy_with_memory_of_its_own"),
+        (SharesItsTarget, TARGET),
+        (NeverMovesItsTarget, TARGET),
+        (CopiesItsTarget, TARGET),
+        (AsksNoTarget, "test_the_next_value_is_that_of_the_target_network"),
+        (
+            BootstrapsAfterTheEnd,
+            "test_where_the_discount_is_zero_the_next_observation_counts_for_nothing",
+        ),
+        (KnowsOnlyGamma, BY_DISCOUNT),
+        (LooksBack, BY_DISCOUNT),
+        (IgnoresWeights, "test_importance_weights_scale_the_loss_of_the_critic"),
+        (SquaresWeights, "test_the_loss_of_the_critic_is_linear_in_importance_weights"),
+        (ReportsTheMean, PRIORITIES),
+        (ClipsItsErrors, PRIORITIES),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_a_broken_off_policy_algorithm_fails(rlk_fails, factory, check):
+    broken = attrs.evolve(LINEAR_Q, factory=factory)
+    rlk_fails(OffPolicyContract, LINEAR_Q, broken, check, kernel=kernel)
+
+
+def test_one_that_can_follow_another_policy_and_does_not_say_so_fails(rlk_fails):
+    broken = attrs.evolve(LINEAR_Q, deterministic=False)
+    rlk_fails(OffPolicyContract, LINEAR_Q, broken, FOLLOWS, kernel=kernel)
+
+
+def test_random_actions_before_learning_starts_are_to_be_declared(rlk_fails):
+    good = attrs.evolve(LINEAR_Q, factory=ExploresByItsPolicy)
+    rlk_fails(OffPolicyContract, good, LINEAR_Q, IS_RANDOM, kernel=kernel, warms_up=False)
+
+
+def test_priorities_may_be_the_losses_of_each_transition(rlk_verdict):
+    good = attrs.evolve(LINEAR_Q, factory=ReportsItsLosses)
+    suite = type("Suite", (OffPolicyContract,), {"component": good, "kernel": kernel})
+    assert rlk_verdict(suite, PRIORITIES) == "passed"
