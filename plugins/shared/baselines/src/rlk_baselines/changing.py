@@ -82,7 +82,10 @@ def use_changes(model: Constructed) -> None:
         with refused():
             changes = model._changes(before)
             state = state_for_rebuilding(model.agent, before, changes)
-            model._use(rebuilt(model, state, changes))
+            agent = rebuilt(model, state, changes)
+            lost = still_lost(agent.spec.learns_without, before)
+            agent.spec = attrs.evolve(agent.spec, learns_without=lost)
+            model._use(agent)
     except BaseException as error:
         model._given |= before
         if not isinstance(error, RlkError):
@@ -115,8 +118,7 @@ def rebuilt(model: Constructed, state: State, changes: Mapping[str, Any]) -> Age
         n_envs=model.n_envs,
         **model._by_plan({**model._settings(), **changes}),
     )
-    lost = still_lost(model, before.spec.learns_without, changes)
-    made.spec = attrs.evolve(made.spec, learns_without=lost)
+    made.spec = attrs.evolve(made.spec, learns_without=before.spec.learns_without)
     if offers(before.run.storage, AdoptsReplays) and len(before.run.storage):
         checkpoint.adopt_replay(made.run, checkpoint.replay_state(before.run))
     before.close()

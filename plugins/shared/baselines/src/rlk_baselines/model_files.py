@@ -20,6 +20,7 @@ from rlk.planning.parse import parse_plugin
 from rlk.program_warnings import warn_program
 from rlk.registry.kernel import default_kernel
 from rlk.saving import checkpoint
+from rlk.saving.changed_parts import changed_acting
 from rlk.saving.named_parameters import named_parameters
 from rlk.saving.restored_parts import bad_if_it_fails, part_of
 from rlk.settings import was_callable
@@ -33,7 +34,7 @@ from rlk_baselines.environments.spaces import (
     space_state,
     spaces_in_a_file,
 )
-from rlk_baselines.lost_in_files import LOST_NOISE, refuse_lost_functions, tell
+from rlk_baselines.lost_in_files import LOST_NOISE, name_lost, refuse_lost_functions
 from rlk_baselines.pickled import as_pickle_bytes, state_in_pickle
 from rlk_baselines.places import Place, file_at, refuse_no_place, with_suffix
 from rlk_baselines.policies.registered import registered
@@ -166,7 +167,10 @@ class Saved:
             **model._by_plan(settings),
         )
         is_noise_lost = had_own_noise and "action_noise" not in self.changes
-        tell(model, agent, is_noise_lost=is_noise_lost)
+        name_lost(model, agent, is_noise_lost=is_noise_lost)
+        for slot, sentence in changed_acting(plan, agent.plan):
+            if slot == "policy":
+                warn_program(sentence)
         return agent
 
     def awaited(self) -> AwaitedVecEnv:
