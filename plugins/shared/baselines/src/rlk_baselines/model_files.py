@@ -19,6 +19,7 @@ from rlk.making import from_state
 from rlk.planning.parse import parse_plugin
 from rlk.program_warnings import warn_program
 from rlk.registry.kernel import default_kernel
+from rlk.restoring.saved_spaces import space_of, space_state
 from rlk.saving import checkpoint
 from rlk.saving.changed_parts import changed_acting
 from rlk.saving.named_parameters import named_parameters
@@ -29,11 +30,7 @@ from rlk_baselines.arguments import by_current_names
 from rlk_baselines.common import own_noise
 from rlk_baselines.custom_objects import SPACES, refuse_other_sizes, spaces_apart, with_use
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
-from rlk_baselines.environments.spaces import (
-    space_of,
-    space_state,
-    spaces_in_a_file,
-)
+from rlk_baselines.environments.spaces import planned_spaces
 from rlk_baselines.lost_in_files import LOST_NOISE, name_lost, refuse_lost_functions
 from rlk_baselines.pickled import as_pickle_bytes, state_in_pickle
 from rlk_baselines.places import Place, file_at, refuse_no_place, with_suffix
@@ -347,7 +344,7 @@ def refuse_other_spaces(model: str, saved: Saved, vector: VecEnv) -> None:
         vector: the environments.
     """
     own = saved.awaited()
-    for key, here in zip(SPACES, spaces_in_a_file(vector), strict=True):
+    for key, here in zip(SPACES, planned_spaces(vector), strict=True):
         there = getattr(own, key)
         if there != here:
             hint = ""
