@@ -18,7 +18,6 @@ import attrs
 from rlk.abilities import AdoptsReplays, offers
 from rlk.agent import Agent
 from rlk.errors import RlkError
-from rlk.making import from_state
 from rlk.protocols import State
 from rlk.saving import checkpoint
 from rlk_baselines.arguments import Argument, Rate, Scheduled
@@ -110,14 +109,7 @@ def rebuilt(model: Constructed, state: State, changes: Mapping[str, Any]) -> Age
         changes: settings with new values, by rlk's names.
     """
     before = model.agent
-    made = from_state(
-        state,
-        Path("the model"),
-        env=model._training_env(),
-        plugins=(*model._plugins(), model._watcher),
-        n_envs=model.n_envs,
-        **model._by_plan({**model._settings(), **changes}),
-    )
+    made = model._agent_of_state(state, Path("the model"), {**model._settings(), **changes})
     made.spec = attrs.evolve(made.spec, learns_without=before.spec.learns_without)
     if offers(before.run.storage, AdoptsReplays) and len(before.run.storage):
         checkpoint.adopt_replay(made.run, checkpoint.replay_state(before.run))

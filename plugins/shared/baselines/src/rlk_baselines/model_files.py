@@ -15,7 +15,6 @@ from gymnasium.spaces import Box
 
 from rlk.errors import BadFile
 from rlk.files import replacing
-from rlk.making import from_state
 from rlk.planning.parse import parse_plugin
 from rlk.program_warnings import warn_program
 from rlk.registry.kernel import default_kernel
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from rlk.protocols import Serializer, State
     from rlk_baselines.common.base_class import BaseRLModel
     from rlk_baselines.common.vec_env import VecEnv
+    from rlk_baselines.construction import Constructed
 
 #: The key of the data in a file that only models of this package need.
 KEY = "baselines"
@@ -100,7 +100,7 @@ def write_to_open(file: IO[bytes], state: State, serializer: Serializer) -> None
             shutil.copyfileobj(written, file)
 
 
-def about(model: BaseRLModel) -> State:
+def about(model: Constructed) -> State:
     """The data of a model that a file holds beside rlk's checkpoint, as JSON values and arrays."""
     policy = model._given["policy"]
     name = getattr(policy, "__name__", type(policy).__name__)
@@ -141,7 +141,7 @@ class Saved:
         found: Mapping[str, Any] = self.state[KEY]
         return found
 
-    def agent(self, model: BaseRLModel) -> Agent:
+    def agent(self, model: Constructed) -> Agent:
         """The agent for a model with the arguments `given`.
 
         A custom noise object is not in the file.
@@ -155,14 +155,8 @@ class Saved:
         if had_own_noise:
             _leave_out(plan, own_noise.NAME)
         leave_out_old_memory(plan, self.changes)
-        agent = from_state(
-            {key: part for key, part in self.state.items() if key != KEY},
-            self.path,
-            env=model._training_env(),
-            plugins=(*model._plugins(), model._watcher),
-            n_envs=model.n_envs,
-            **model._by_plan(settings),
-        )
+        state = {key: part for key, part in self.state.items() if key != KEY}
+        agent = model._agent_of_state(state, self.path, settings)
         is_noise_lost = had_own_noise and "action_noise" not in self.changes
         name_lost(model, agent, is_noise_lost=is_noise_lost)
         for slot, sentence in changed_acting(plan, agent.plan):
@@ -291,7 +285,7 @@ def _about(state: State, cls: type[BaseRLModel], path: Path) -> dict[str, Any]:
     return about
 
 
-def _held_names(model: BaseRLModel) -> list[str]:
+def _held_names(model: Constructed) -> list[str]:
     """The constructor arguments that a file holds beside the plan."""
     return [name for name, one in model._arguments().items() if one.is_held]
 
