@@ -25,6 +25,7 @@ BOX = {"kind": "Box", "shape": [2], "dtype": "float32", "low": 0.0, "high": 1.0}
         spaces.Box(0, 255, (84, 84, 4), np.uint8),
         spaces.Discrete(3, start=-1),
         spaces.MultiDiscrete([[3, 4], [2, 2]], start=[[0, 1], [2, 0]]),
+        spaces.MultiDiscrete([3, 4], dtype=np.int32),
         spaces.MultiBinary(3),
         spaces.MultiBinary((2, 3)),
         spaces.Dict(OrderedDict(b=spaces.Box(-1, 1, (1,)), a=spaces.Discrete(2))),

@@ -18,6 +18,7 @@ PLAIN = [
     s.Discrete(3, start=-2),
     s.MultiDiscrete([[2, 3], [4, 5]], start=[[1, 0], [0, 7]]),
     s.MultiBinary((2, 3)),
+    s.MultiBinary(4),
     s.Tuple([s.Discrete(2), IMAGE]),
     s.Dict(OrderedDict(b=s.Discrete(2), a=s.Dict(c=IMAGE))),
     s.Text(5),

@@ -10,15 +10,15 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-import attrs
 import pytest
 
 import rlk
 from rlk import abilities
 from rlk.hookspecs import hookimpl
 from rlk.registry.kernel import Kernel
-from rlk_testing.algorithm_suite import SMALL
+from rlk.settings import names
 from rlk_testing.environments import BY_ACTION_SPACE
+from rlk_testing.small_settings import small_settings
 
 COMPONENTS = {
     entry.name: entry.component()
@@ -33,10 +33,8 @@ def agents() -> list[Any]:
     found = []
     for name, component in COMPONENTS.items():
         space = "Box" if "Box" in component.action_spaces else component.action_spaces[0]
-        config: Any = component.config
-        fields = {field.name for field in attrs.fields(config)}
-        settings = {key: value for key, value in SMALL.items() if key in fields}
-        if "action_noise" in fields:
+        settings = small_settings(component.config)
+        if "action_noise" in names(component.config):
             settings["action_noise"] = "normal-noise"
         found.append(pytest.param(name, {"env": BY_ACTION_SPACE[space], **settings}, id=name))
     return found

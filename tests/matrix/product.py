@@ -11,6 +11,7 @@ import attrs
 
 from rlk.component import Component
 from rlk.registry.kernel import default_kernel
+from rlk_testing.small_settings import small_settings
 
 WORLD = f"{Path(__file__).with_name('worlds.py')}:World"
 STEPS = 64
@@ -72,23 +73,10 @@ FACTORS = {
     "vec_env": ("dummy", "subprocess"),
     "extension": ("none", "compile"),
 }
-#: Settings with which an algorithm learns, and quickly, in a run of 64 steps of two environments,
-#: by the names that algorithms have for them.
-SMALL: dict[str, Any] = {
-    # A collection of 16 transitions, and two minibatches or updates of it.
-    "n_steps": 8,
-    **dict.fromkeys(("timesteps_per_batch", "timesteps_per_actorbatch"), 16),
-    **dict.fromkeys(("nminibatches", "noptepochs", "n_epochs", "optim_epochs", "vf_iters"), 2),
-    **dict.fromkeys(("batch_size", "optim_batchsize"), 8),
-    "cg_iters": 3,
-    # An update of a replay every second step, from the sixteenth on.
-    "learning_starts": 16,
-    "buffer_size": 64,
-    **dict.fromkeys(("train_freq", "nb_rollout_steps"), 2),
-    "replay_start": 8,
-}
 #: What no name of a setting tells.
 SETTINGS: dict[str, dict[str, Any]] = {
+    "ppo1": {"timesteps_per_actorbatch": 16},
+    "trpo": {"cg_iters": 3, "vf_iters": 2},
     "ddpg": {"nb_train_steps": 1},
     "td3": {"gradient_steps": 2},
     "mlp": {"mlp.layers": [8]},
@@ -119,9 +107,7 @@ def env_settings(one: Combination) -> dict[str, Any]:
 
 def small(algorithm: str) -> dict[str, Any]:
     """Settings of an algorithm with which it learns something in 64 steps."""
-    own = {field.name for field in attrs.fields(ALGORITHMS[algorithm].config)}
-    shared = {key: value for key, value in SMALL.items() if key in own}
-    return {**shared, **SETTINGS.get(algorithm, {})}
+    return {**small_settings(ALGORITHMS[algorithm].config), **SETTINGS.get(algorithm, {})}
 
 
 def run_settings(algorithm: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import torch
 from rlk.registry.kernel import default_kernel
 from rlk.saving import saved_files
 from rlk_testing.forks import ForkServer
+from rlk_testing.small_settings import small_settings
 
 #: Timesteps of the checkpoint; a run is twice as long.
 N = 448
@@ -24,25 +25,6 @@ PATIENCE = 240
 UNTIL = Path(__file__).with_name("until.py")
 KERNEL = default_kernel()
 INSTALLED = {entry.name for entries in KERNEL.registries for entry in entries}
-#: Settings with which an algorithm has many short iterations.
-SMALL = {
-    "n_steps": 32,
-    "nminibatches": 2,
-    "noptepochs": 2,
-    "n_epochs": 2,
-    "timesteps_per_actorbatch": 32,
-    "optim_batchsize": 32,
-    "timesteps_per_batch": 64,
-    "learning_starts": 100,
-    "batch_size": 16,
-    "buffer_size": 1000,
-    "replay_start": 64,
-    "train_freq": 4,
-    "gradient_steps": 2,
-    "nb_rollout_steps": 8,
-    "nb_train_steps": 4,
-    "target_network_update_freq": 50,
-}
 ENVIRONMENTS = {"CartPole-v1": "Discrete", "Pendulum-v1": "Box"}
 
 
@@ -72,8 +54,7 @@ class Case:
     def arguments(self, out: Path) -> list[str]:
         """Arguments of `rlk` for a run of 2N timesteps with checkpoints at N and 2N."""
         config = KERNEL.registries.algorithms.get(self.algo).component().config
-        known = {field.name for field in attrs.fields(config)} if config else set()
-        small = [f"{key}={value}" for key, value in SMALL.items() if key in known]
+        small = [f"{key}={value}" for key, value in small_settings(config).items()]
         pairs = ["n_threads=1", "policy.layers=[16]", *small]
         return [
             *("run", "--algo", self.algo, "--env", self.env, "--preset", "none", "--seed", "4"),

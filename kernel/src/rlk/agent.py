@@ -107,8 +107,8 @@ class Agent:
             return self._train_until(timesteps)
 
     def _train_until(self, timesteps: int) -> str | None:
-        for sentence in self.spec.learns_without:
-            warn_program(sentence)
+        for one in self.spec.learns_without:
+            warn_program(str(one))
         with on_threads(threads_of(self.run)), self.run.streams.globally_in_turn("modules"):
             return train(self.run, timesteps)
 

@@ -148,7 +148,7 @@ def restore(agent: Agent, state: State) -> None:
         BadFile: if the state does not fit; the agent is closed after any error.
     """
     try:
-        before = (*agent.spec.notes, *agent.spec.learns_without)
+        before = (*agent.spec.notes, *map(str, agent.spec.learns_without))
         agent.differs = [*before, *checkpoint.restore(agent.run, state)]
     except BaseException:
         agent.close()
@@ -207,7 +207,7 @@ def _agent(
     with refused_as_other_policy(saved, plan), bad_if_it_fails(built):
         agent = Agent(plan, spec, part_of(state, "parameters"))
     restore(agent, state)
-    agent.differs += changed_acting(saved, plan)
+    agent.differs += [sentence for _, sentence in changed_acting(saved, plan)]
     if changes.get("seed") is not None:
         agent.set_random_seed(plan.seed)
     return agent

@@ -34,7 +34,7 @@ _EQUAL: Mapping[type[Space], Callable[[Any], Space]] = {
     spaces.MultiDiscrete: lambda one: spaces.MultiDiscrete(
         one.nvec, dtype=one.dtype.type, start=one.start
     ),
-    spaces.MultiBinary: lambda one: spaces.MultiBinary(one.shape),
+    spaces.MultiBinary: lambda one: spaces.MultiBinary(one.n),
     spaces.Tuple: lambda one: spaces.Tuple([plain_space(part) for part in one.spaces]),
     spaces.Dict: lambda one: spaces.Dict(
         OrderedDict((key, plain_space(part)) for key, part in one.spaces.items())  # in this order

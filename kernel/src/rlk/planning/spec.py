@@ -40,8 +40,9 @@ class RunSpec:
     origins: Mapping[str, str] = attrs.field(factory=dict)
     notes: tuple[str, ...] = ()  #: notes for the user on how it was made
     #: Likewise, on what training had and this run has not, of which `learn` warns: lost settings,
-    #: parts that only train, an environment of which only the spaces are there.
-    learns_without: tuple[str, ...] = ()
+    #: parts that only train, an environment of which only the spaces are there. As text, each is a
+    #: sentence.
+    learns_without: tuple[object, ...] = ()
     #: Names of components that the file has and this run has not: only the user puts them in again.
     gone: tuple[str, ...] = ()
     #: The lost settings as that file has them, by key; the algorithm's by their names alone.

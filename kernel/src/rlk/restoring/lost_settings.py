@@ -32,8 +32,7 @@ class LostSetting:
     was: str  #: what it was, and why no file restores it
     computes: bool  #: whether the network is made with it
 
-    @property
-    def sentence(self) -> str:
+    def __str__(self) -> str:
         """What to pass again to train on as before."""
         return (
             f"{self.typed} was {self.was}, and has its default now. Pass it again to train on with "

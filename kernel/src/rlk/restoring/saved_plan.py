@@ -164,7 +164,6 @@ def spec_of(
     of_file = without_settings_of(gone, of_file, algo, registries)
     kept, lost = without_lost(of_file, used, registries, now.given)
     refuse_lost(lost, resumes=observers)
-    sentences = [one.sentence for one in lost]
     given = {
         **kept,
         **restore_environment(saved.env, env, changes, registries),
@@ -174,7 +173,7 @@ def spec_of(
     before = attrs.evolve(
         make_spec(algo, given, origin=SAVED, is_flat=True),
         notes=(*notes, *of_joined),
-        learns_without=(*sentences, *absent, *([LEARNS_WITHOUT] if to_act else ())),
+        learns_without=(*lost, *absent, *([LEARNS_WITHOUT] if to_act else ())),
         gone=tuple(sorted(gone)),
         lost_values={one.typed: one.value for one in lost},
     )

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 _ONE = ("policy", "distribution")
 
 
-def changed_acting(saved: Mapping[str, Any], plan: Plan) -> Iterator[str]:
-    """Sentences on changed parts of a plan by which the saved parameters may act otherwise.
+def changed_acting(saved: Mapping[str, Any], plan: Plan) -> Iterator[tuple[str, str]]:
+    """Changed parts of a plan by which the saved parameters may act otherwise.
 
-    Functions are not compared: those that were not passed again are missed elsewhere.
+    Each is a slot and a sentence on it. Functions are not compared: those that were not passed
+    again are missed elsewhere.
 
     Args:
         saved: the plan in the file.
@@ -42,10 +43,11 @@ def changed_acting(saved: Mapping[str, Any], plan: Plan) -> Iterator[str]:
             now = unstructure(choice.config)
             for key, value in there["settings"].items():
                 if key in now and now[key] != value and not was_callable(value):
-                    yield f"{slot} {choice.name!r} had {key}={value!r}, and now has {now[key]!r}"
+                    was = f"{slot} {choice.name!r} had {key}={value!r}"
+                    yield slot, f"{was}, and now has {now[key]!r}"
         elif slot in _ONE and of_slot:
-            other, name = of_slot[0]["name"], choice.name
-            yield f"the {slot} was {other!r}; {name!r} may act otherwise by the same parameters"
+            was = f"the {slot} was {of_slot[0]['name']!r}"
+            yield slot, f"{was}; {choice.name!r} may act otherwise by the same parameters"
 
 
 @contextlib.contextmanager

@@ -6,7 +6,6 @@ import copy
 import re
 from typing import Any
 
-import attrs
 import pytest
 import torch
 from compiled_runs import compiled
@@ -14,8 +13,8 @@ from gru import gru
 
 import rlk
 from rlk.registry.kernel import Kernel
-from rlk_testing.algorithm_suite import SMALL
 from rlk_testing.environments import BY_ACTION_SPACE
+from rlk_testing.small_settings import small_settings
 
 KERNEL = Kernel()
 #: Algorithms that step environments; those that learn from an expert's file have their own tests.
@@ -53,9 +52,7 @@ def algorithms() -> list[Any]:
 
 def small(name: str) -> dict[str, Any]:
     """Settings with which an algorithm updates within `STEPS`; two layers of 16."""
-    config = COMPONENTS[name].config
-    fields = {field.name for field in attrs.fields(config)} if config else set()
-    settings = {key: value for key, value in SMALL.items() if key in fields}
+    settings = small_settings(COMPONENTS[name].config)
     return {**settings, "seed": 4, "n_threads": 1, "policy": {"layers": [16]}}
 
 

@@ -12,7 +12,7 @@ import pytest
 import torch
 from given_spaces import NESTED, Given
 from gymnasium.envs.registration import EnvSpec
-from gymnasium.spaces import Box
+from gymnasium.spaces import Box, MultiDiscrete
 from gymnasium.wrappers import ClipReward, TransformReward
 
 from rlk.errors import BadFile
@@ -269,6 +269,15 @@ def test_an_environment_of_nested_observations_is_made_by_its_id(
         model = cls.load(tmp_path / name).learn(15)
         assert model.num_timesteps == 15
         assert np.isin(model.predict(model.get_env().reset())[0], (0, 1)).all()
+
+
+def test_a_model_that_is_loaded_without_an_environment_has_the_spaces_of_its_own(
+    tmp_path: Path,
+) -> None:
+    space = MultiDiscrete([3, 4], dtype=np.int32)
+    A2C("MlpPolicy", Given(None, space)).save(tmp_path / "model")
+    model = A2C.load(tmp_path / "model")
+    assert model.observation_space == space
 
 
 @pytest.mark.parametrize("cls", [A2C, sb3.A2C])

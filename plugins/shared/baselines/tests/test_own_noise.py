@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -217,9 +218,15 @@ def test_a_model_acts_without_it_and_warns_where_it_learns_without_it(tmp_path) 
     assert loaded.predict(observation)[0] == model.predict(observation)[0]
     loaded.save(tmp_path / "model")  # without the noise
     loaded = TD3.load(tmp_path / "model", env="Pendulum-v1")
-    with pytest.warns(UserWarning, match="action_noise of a program's own class"):
+    with pytest.warns(UserWarning, match="action_noise was a noise of a program's own class"):
         loaded.learn(10)
     assert noise.calls == 0
+    loaded.action_noise = noise
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loaded.learn(10)
+    assert noise.calls > 0
+    noise.calls = 0
     TD3.load(tmp_path / "model", env="Pendulum-v1", action_noise=noise).learn(10)
     assert noise.calls > 0
 
@@ -227,7 +234,7 @@ def test_a_model_acts_without_it_and_warns_where_it_learns_without_it(tmp_path) 
 def test_a_model_of_hindsight_is_loaded_without_it_too(tmp_path) -> None:
     env, noise = BitFlippingEnv(3, continuous=True, max_steps=3), Own(0.5)
     HER("MlpPolicy", env, TD3, action_noise=noise, **OFF).save(tmp_path / "model")
-    with pytest.warns(UserWarning, match="action_noise of a program's own class"):
+    with pytest.warns(UserWarning, match="action_noise was a noise of a program's own class"):
         HER.load(tmp_path / "model", env=env).learn(10)
     HER.load(tmp_path / "model", env=env, action_noise=noise).learn(10)
     assert noise.calls > 0

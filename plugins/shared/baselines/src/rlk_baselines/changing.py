@@ -18,7 +18,6 @@ import attrs
 from rlk.abilities import AdoptsReplays, offers
 from rlk.agent import Agent
 from rlk.errors import RlkError
-from rlk.making import from_state
 from rlk.protocols import State
 from rlk.saving import checkpoint
 from rlk_baselines.arguments import Argument, Rate, Scheduled
@@ -82,7 +81,10 @@ def use_changes(model: Constructed) -> None:
         with refused():
             changes = model._changes(before)
             state = state_for_rebuilding(model.agent, before, changes)
-            model._use(rebuilt(model, state, changes))
+            agent = rebuilt(model, state, changes)
+            lost = still_lost(agent.spec.learns_without, before)
+            agent.spec = attrs.evolve(agent.spec, learns_without=lost)
+            model._use(agent)
     except BaseException as error:
         model._given |= before
         if not isinstance(error, RlkError):
@@ -107,16 +109,8 @@ def rebuilt(model: Constructed, state: State, changes: Mapping[str, Any]) -> Age
         changes: settings with new values, by rlk's names.
     """
     before = model.agent
-    made = from_state(
-        state,
-        Path("the model"),
-        env=model._training_env(),
-        plugins=(*model._plugins(), model._watcher),
-        n_envs=model.n_envs,
-        **model._by_plan({**model._settings(), **changes}),
-    )
-    lost = still_lost(model, before.spec.learns_without, changes)
-    made.spec = attrs.evolve(made.spec, learns_without=lost)
+    made = model._agent_of_state(state, Path("the model"), {**model._settings(), **changes})
+    made.spec = attrs.evolve(made.spec, learns_without=before.spec.learns_without)
     if offers(before.run.storage, AdoptsReplays) and len(before.run.storage):
         checkpoint.adopt_replay(made.run, checkpoint.replay_state(before.run))
     before.close()

@@ -5,10 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import rlk
 from rlk.agent import Agent
+from rlk.making import from_state
+from rlk.protocols import State
 from rlk_baselines import changing, model_files
 from rlk_baselines.arguments import (
     Argument,
@@ -105,6 +108,17 @@ class Constructed(metaclass=Documented):
             **self._settings(),
         )
 
+    def _agent_of_state(self, state: State, path: Path, settings: dict[str, Any]) -> Agent:
+        """An agent from the state that `path` holds; `settings`, by rlk's names, are changed."""
+        return from_state(
+            state,
+            path,
+            env=self._training_env(),
+            plugins=(*self._plugins(), self._watcher),
+            n_envs=self.n_envs,
+            **self._by_plan(settings),
+        )
+
     def _settings(self) -> dict[str, Any]:
         """The arguments that differ from their defaults, by rlk's names."""
         usual, given = self.defaults(), self._with_effect()
@@ -195,8 +209,7 @@ class Constructed(metaclass=Documented):
 
     def about(self) -> dict[str, Any]:
         """The data that a file holds in addition to rlk's checkpoint, as JSON values and arrays."""
-        model: Any = self
-        return model_files.about(model)
+        return model_files.about(self)
 
     @classmethod
     def of_file(cls, about: Mapping[str, Any]) -> Self:
@@ -208,8 +221,7 @@ class Constructed(metaclass=Documented):
         vector = saved.awaited() if env is None else as_vec_env(env)
         model_files.refuse_other_spaces(type(self).__name__, saved, vector)
         self._set_initial(saved.given, vector)
-        model: Any = self
-        self._use(saved.agent(model))
+        self._use(saved.agent(self))
         self._seed_globally()
 
     def join_ranks(self) -> None:

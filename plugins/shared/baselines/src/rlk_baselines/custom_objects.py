@@ -7,8 +7,8 @@ from typing import Any
 
 from rlk.planning.other_environment import same_sizes
 from rlk.program_warnings import warn_program
+from rlk.restoring.saved_spaces import space_of
 from rlk.spaces import describe
-from rlk_baselines.environments.spaces import space_of
 from rlk_baselines.refusals import Refused
 from rlk_old_gym.spaces import as_gymnasium_space
 
@@ -48,7 +48,7 @@ def refuse_other_sizes(model: str, given: Mapping[str, Any], saved: Mapping[str,
     Args:
         model: the name of the model class.
         given: the spaces in custom_objects.
-        saved: what the file says of the model; {} in place of a space that no file can hold.
+        saved: what the file says of the model; None in place of a space that no file can hold.
     """
     for name, space in given.items():
         here, there = describe(space), describe(space_of(saved[name])) if saved[name] else ""

@@ -15,11 +15,12 @@ from gymnasium.spaces import Box
 
 from rlk.errors import BadFile
 from rlk.files import replacing
-from rlk.making import from_state
 from rlk.planning.parse import parse_plugin
 from rlk.program_warnings import warn_program
 from rlk.registry.kernel import default_kernel
+from rlk.restoring.saved_spaces import space_of, space_state
 from rlk.saving import checkpoint
+from rlk.saving.changed_parts import changed_acting
 from rlk.saving.named_parameters import named_parameters
 from rlk.saving.restored_parts import bad_if_it_fails, part_of
 from rlk.settings import was_callable
@@ -28,12 +29,8 @@ from rlk_baselines.arguments import by_current_names
 from rlk_baselines.common import own_noise
 from rlk_baselines.custom_objects import SPACES, refuse_other_sizes, spaces_apart, with_use
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
-from rlk_baselines.environments.spaces import (
-    space_of,
-    space_state,
-    spaces_in_a_file,
-)
-from rlk_baselines.lost_in_files import LOST_NOISE, refuse_lost_functions, tell
+from rlk_baselines.environments.spaces import planned_spaces
+from rlk_baselines.lost_in_files import LOST_NOISE, name_lost, refuse_lost_functions
 from rlk_baselines.pickled import as_pickle_bytes, state_in_pickle
 from rlk_baselines.places import Place, file_at, refuse_no_place, with_suffix
 from rlk_baselines.policies.registered import registered
@@ -48,6 +45,7 @@ if TYPE_CHECKING:
     from rlk.protocols import Serializer, State
     from rlk_baselines.common.base_class import BaseRLModel
     from rlk_baselines.common.vec_env import VecEnv
+    from rlk_baselines.construction import Constructed
 
 #: The key of the data in a file that only models of this package need.
 KEY = "baselines"
@@ -102,7 +100,7 @@ def write_to_open(file: IO[bytes], state: State, serializer: Serializer) -> None
             shutil.copyfileobj(written, file)
 
 
-def about(model: BaseRLModel) -> State:
+def about(model: Constructed) -> State:
     """The data of a model that a file holds beside rlk's checkpoint, as JSON values and arrays."""
     policy = model._given["policy"]
     name = getattr(policy, "__name__", type(policy).__name__)
@@ -143,7 +141,7 @@ class Saved:
         found: Mapping[str, Any] = self.state[KEY]
         return found
 
-    def agent(self, model: BaseRLModel) -> Agent:
+    def agent(self, model: Constructed) -> Agent:
         """The agent for a model with the arguments `given`.
 
         A custom noise object is not in the file.
@@ -157,16 +155,13 @@ class Saved:
         if had_own_noise:
             _leave_out(plan, own_noise.NAME)
         leave_out_old_memory(plan, self.changes)
-        agent = from_state(
-            {key: part for key, part in self.state.items() if key != KEY},
-            self.path,
-            env=model._training_env(),
-            plugins=(*model._plugins(), model._watcher),
-            n_envs=model.n_envs,
-            **model._by_plan(settings),
-        )
+        state = {key: part for key, part in self.state.items() if key != KEY}
+        agent = model._agent_of_state(state, self.path, settings)
         is_noise_lost = had_own_noise and "action_noise" not in self.changes
-        tell(model, agent, is_noise_lost=is_noise_lost)
+        name_lost(model, agent, is_noise_lost=is_noise_lost)
+        for slot, sentence in changed_acting(plan, agent.plan):
+            if slot == "policy":
+                warn_program(sentence)
         return agent
 
     def awaited(self) -> AwaitedVecEnv:
@@ -290,7 +285,7 @@ def _about(state: State, cls: type[BaseRLModel], path: Path) -> dict[str, Any]:
     return about
 
 
-def _held_names(model: BaseRLModel) -> list[str]:
+def _held_names(model: Constructed) -> list[str]:
     """The constructor arguments that a file holds beside the plan."""
     return [name for name, one in model._arguments().items() if one.is_held]
 
@@ -343,7 +338,7 @@ def refuse_other_spaces(model: str, saved: Saved, vector: VecEnv) -> None:
         vector: the environments.
     """
     own = saved.awaited()
-    for key, here in zip(SPACES, spaces_in_a_file(vector), strict=True):
+    for key, here in zip(SPACES, planned_spaces(vector), strict=True):
         there = getattr(own, key)
         if there != here:
             hint = ""

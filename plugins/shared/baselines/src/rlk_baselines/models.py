@@ -11,7 +11,7 @@ from rlk.records import Array
 from rlk.running.observation_check import observation_check
 from rlk_baselines.common.base_class import BaseRLModel
 from rlk_baselines.common.vec_env import VecEnv
-from rlk_baselines.environments.spaces import spaces_in_a_file
+from rlk_baselines.environments.spaces import planned_spaces
 from rlk_baselines.noise_objects import show_strength, with_objects
 from rlk_baselines.normalized_replay import NormalizedReplay, originals_of
 from rlk_baselines.policies.stepping import (
@@ -119,7 +119,7 @@ class OffPolicyRLModel(BaseRLModel):
         Args:
             like: such environments; HER takes two forms of observations.
         """
-        return spaces_in_a_file(self._env)
+        return planned_spaces(self._env)
 
     def own_plugins(self) -> list[Any]:
         """The plugins that this model class needs; HER uses those of its `model_class`."""

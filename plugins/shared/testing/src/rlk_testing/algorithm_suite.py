@@ -7,37 +7,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import attrs
-
 from rlk_testing.acting import Watch
 from rlk_testing.algorithm_training import Training, train_twice
 from rlk_testing.contract import Contract, once_per_suite, one_thread
 from rlk_testing.environments import BY_ACTION_SPACE
+from rlk_testing.small_settings import small_settings
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
-
-#: Settings with which an algorithm updates within a few dozen steps; each is used if the config
-#: has it.
-SMALL: dict[str, Any] = {
-    "n_steps": 16,
-    "batch_size": 16,
-    "learning_starts": 32,
-    "train_freq": 4,
-    "gradient_steps": 1,
-    "buffer_size": 512,
-    "replay_start": 32,
-    "target_network_update_freq": 32,
-    "timesteps_per_actorbatch": 32,
-    "optim_batchsize": 16,
-    "optim_epochs": 2,
-    "timesteps_per_batch": 32,
-    "nb_rollout_steps": 16,
-    "nb_train_steps": 8,
-    "noptepochs": 2,
-    "n_epochs": 2,
-    "nminibatches": 2,
-}
 
 
 class AlgorithmSuite(Contract):
@@ -62,9 +39,7 @@ class AlgorithmSuite(Contract):
 
     def run_settings(self) -> dict[str, Any]:
         """The keywords of `rlk.make` for every run of the suite."""
-        config = self.record().config
-        names = {field.name for field in attrs.fields(config)} if config else set()
-        small = {key: value for key, value in SMALL.items() if key in names}
+        small = small_settings(self.record().config)
         return {"env": self.environments()[0], "seed": 1, "n_threads": 1, **small, **self.settings}
 
     @contextlib.contextmanager

@@ -11,7 +11,7 @@ from rlk_baselines.common.buffers import PrioritizedReplayBuffer, ReplayBuffer
 from rlk_baselines.common.noise import AdaptiveParamNoiseSpec
 from rlk_baselines.ddpg.evaluations import Evaluations
 from rlk_baselines.environments.as_vec_env import as_vec_env
-from rlk_baselines.environments.spaces import spaces_in_a_file
+from rlk_baselines.environments.spaces import planned_spaces
 from rlk_baselines.models import DeterministicModel, OffPolicyRLModel
 from rlk_baselines.noise_objects import ShownStrength
 from rlk_baselines.policies.stepping import ValuedStep
@@ -113,7 +113,7 @@ def evaluations(model: OffPolicyRLModel, env: Any, n_steps: int, render: bool) -
         return []
     n_steps = checked_count("nb_eval_steps", n_steps, least=0)
     vector = as_vec_env(env)
-    (seen, acted), (observation, action) = spaces_in_a_file(vector), model.awaited_spaces(vector)
+    (seen, acted), (observation, action) = planned_spaces(vector), model.awaited_spaces(vector)
     if same_sizes(describe(seen), describe(observation)):  # all that acting needs
         seen = observation
     check_same_spaces("eval_env", (seen, acted), (observation, action))

@@ -14,7 +14,7 @@ from rlk_baselines.common.vec_env.vector_view import VectorView
 from rlk_baselines.environments.by_id import only_watches
 from rlk_baselines.environments.ids import make_by_id
 from rlk_baselines.environments.one import OneOfVector, vector_of_one
-from rlk_baselines.environments.spaces import spaces_in_a_file
+from rlk_baselines.environments.spaces import planned_spaces
 from rlk_baselines.environments.unvectorized import Unvectorized
 from rlk_baselines.refusals import Refused
 
@@ -122,7 +122,7 @@ class AwaitedVecEnv(VecEnv):
     def _of_id(self, name: str) -> VecEnv:
         """Make the environments by their id; Refused if their spaces are not the model's."""
         made = DummyVecEnv([lambda: make_by_id(name)] * self.num_envs)
-        if spaces_in_a_file(made) != (self.observation_space, self.action_space):
+        if planned_spaces(made) != (self.observation_space, self.action_space):
             raise Refused(
                 f"this model was loaded without an environment, and {name} has other spaces than "
                 f"its own had, {made.observation_space} and {made.action_space} instead of "
