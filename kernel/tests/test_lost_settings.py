@@ -8,10 +8,12 @@ from pathlib import Path
 import attrs
 import pytest
 
+from rlk.component import Component
 from rlk.errors import PlanError, UnknownName
 from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
+from rlk.registry.entry import Entry
 from rlk.restoring.saved_plan import as_json, spec_of
 from rlk.settings import setting
 
@@ -99,3 +101,50 @@ def test_a_setting_that_only_another_version_of_its_component_has_says_so(kernel
     assert resolve(kernel, left_out).loggers == ()
     with pytest.raises(UnknownName, match=r"'newer'(?!.*another version)"):
         planned(**{"tracker.newer": 1})
+
+
+@pytest.fixture
+def of_a_package(kernel):
+    """The tracker as version 2.0 of a package has it."""
+    tracker = Component(name="tracker", factory=Tracker, config=TrackerConfig, summary="tracks")
+    kernel.registries.loggers.unregister("tracker")
+    kernel.registries.loggers.add(
+        Entry("loggers", "tracker", "acme-tracks", "2.0", lambda: tracker)
+    )
+
+
+def written_by_version(plan, version):
+    """The plan as another version of the tracker's package wrote it."""
+    saved = in_a_file(plan)
+    (tracker,) = (one for one in saved["components"] if one["name"] == "tracker")
+    tracker["version"] = version
+    return saved, tracker["settings"]
+
+
+OTHER_VERSION = (
+    "The file was written with acme-tracks==1.0, and acme-tracks==2.0 is installed. To use the "
+    "file as it is, type: pip install acme-tracks==1.0"
+)
+
+
+@pytest.mark.usefixtures("of_a_package")
+@pytest.mark.parametrize(("key", "value"), [("older", 1), ("data", 3)])
+def test_a_setting_that_another_version_wrote_is_refused_with_what_installs_it(
+    kernel, planned, key, value
+):
+    for version in ("1.0", "2.0"):
+        saved, settings = written_by_version(planned(), version)
+        settings[key] = value
+        with pytest.raises(PlanError, match=rf"\(acme-tracks 2\.0\): '?{key}") as raised:
+            resolve(kernel, spec_of(saved, kernel, observers=True))
+        assert str(raised.value).endswith(f"\n{OTHER_VERSION}") == (version == "1.0")
+
+
+@pytest.mark.usefixtures("of_a_package")
+def test_what_is_given_now_is_not_blamed_on_the_version_that_wrote_the_file(kernel, planned):
+    saved, _ = written_by_version(planned(), "1.0")
+    assert resolve(kernel, spec_of(saved, kernel, observers=True)).loggers[0].version == "2.0"
+    spec = spec_of(saved, kernel, observers=True, changes={"tracker.older": 1})
+    with pytest.raises(UnknownName, match="'older'") as raised:
+        resolve(kernel, spec)
+    assert "acme-tracks==1.0" not in str(raised.value)

@@ -307,8 +307,8 @@ def test_one_error_names_all_that_is_missing(planning_kernel):
     assert str(caught.value) == (
         "this model was made with noise 'shakes' (this program), storage 'hoards' (acme-hoards "
         "1.0), wrapper 'wraps' (acme-wrappers 1.0), wrapper 'guards' (acme-wrappers 1.0), which "
-        "are not there: pip install acme-hoards acme-wrappers and register 'shakes' as that "
-        "program did, or leave out 'shakes': --plugin no:shakes, or use another storage: --set "
-        "storage=NAME. To predict alone, 'shakes' and 'hoards' are not needed: in Python, "
+        "are not there: pip install acme-hoards==1.0 acme-wrappers==1.0 and register 'shakes' as "
+        "that program did, or leave out 'shakes': --plugin no:shakes, or use another storage: "
+        "--set storage=NAME. To predict alone, 'shakes' and 'hoards' are not needed: in Python, "
         "rlk.load(…, to_act=True)."
     )

@@ -283,7 +283,7 @@ def test_a_plan_as_toml_has_slots_plugins_and_a_table_for_everyones_settings():
         "settings": {"gamma": 0.99, "learning_rate": "lin_1e-3"},
         "mlp": {"layers": [64, 64], "net_arch": "none"},
         "hindsight": {"k": 4},
-        "packages": dict.fromkeys(("dqn", "mlp", "hindsight", "monitor"), "rlk-x"),
+        "packages": dict.fromkeys(("dqn", "mlp", "hindsight", "monitor"), "rlk-x==1"),
     }
 
 

@@ -21,6 +21,11 @@ def command_line(words: Iterable[str]) -> str:
     return shlex.join(words)
 
 
+def pip_install(requirements: Iterable[str]) -> str:
+    """The command that installs distributions, each named once: `rlk-dqn`, `rlk-dqn==0.1.0`."""
+    return command_line(["pip", "install", *dict.fromkeys(requirements)])
+
+
 def path_word(path: str | os.PathLike[str]) -> str:
     """The word for a path that a command does not take for an option: `./-x` for `-x`."""
     typed = os.fspath(path)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
 
 from rlk import settings
+from rlk.command_line import pip_install
 from rlk.errors import PlanError, UnknownName
 from rlk.planning.choice import SAVED, Choice
 from rlk.planning.layers import Rank, Setting, SettingLayers, one_setting_twice
@@ -31,34 +32,54 @@ def configured(choice: Choice, layers: SettingLayers) -> Choice:
     others = ("plugins", *RUN_KEYS, *layers.slots) if choice.slot == "algorithm" else ()
     hint = f"See: rlk plugins show {choice.alias}" if choice.version else ""
     unknown = given.keys() - set(settings.names(choice.component.config))
-    if any(given[key].by == SAVED for key in unknown):
+    of_file = _other_version(choice, layers)
+    if not of_file and any(given[key].by == SAVED for key in unknown):
         hint = f"The file was written by another version of it than {choice.owner}."
-    with naming_proposals(given):
+    with naming_origins(given, of_file):
         config = settings.structure(choice.component.config, values, choice.title, others, hint)
     sources = {key: setting.by for key, setting in given.items()}
     return attrs.evolve(choice, config=config, sources=sources)
 
 
 @contextlib.contextmanager
-def naming_proposals(given: Mapping[str, Setting]) -> Iterator[None]:
-    """Add to a PlanError who proposed the settings that it names, if a preset or plugins did."""
+def naming_origins(given: Mapping[str, Setting], of_file: str = "") -> Iterator[None]:
+    """Add to a PlanError where the settings that it names come from, if not from the user.
+
+    Args:
+        given: the settings that it may name.
+        of_file: a sentence on those that a file gives; "" if there is nothing to say.
+    """
     try:
         yield
     except PlanError as error:
         # The names that an UnknownName suggests are not at fault.
-        named = error.name if isinstance(error, UnknownName) else str(error)
-        proposals = [
-            setting
-            for key, setting in given.items()
-            if setting.rank in (Rank.PRESET, Rank.PATCH)
-            and re.search(rf"\b{re.escape(key)}\b", named)
-        ]
-        if proposals:
-            whose = " and ".join(sorted({setting.by for setting in proposals}))
-            is_tuned = any(setting.rank == Rank.PRESET for setting in proposals)
-            hint = " --preset none turns it off." if is_tuned else ""
-            error.args = (f"{error}\nProposed by {whose}.{hint}",)
+        text = error.name if isinstance(error, UnknownName) else str(error)
+        named = [one for key, one in given.items() if re.search(rf"\b{re.escape(key)}\b", text)]
+        is_of_file = any(one.rank == Rank.FILE for one in named)
+        said = [_proposed(named), of_file if is_of_file else ""]
+        error.args = ("\n".join(filter(None, [str(error), *said])),)
         raise
+
+
+def _proposed(settings: Iterable[Setting]) -> str:
+    """Who proposed some of these settings; "" if neither a preset nor a plugin did."""
+    proposals = [one for one in settings if one.rank in (Rank.PRESET, Rank.PATCH)]
+    if not proposals:
+        return ""
+    whose = " and ".join(sorted({one.by for one in proposals}))
+    is_tuned = any(one.rank == Rank.PRESET for one in proposals)
+    return f"Proposed by {whose}.{' --preset none turns it off.' if is_tuned else ''}"
+
+
+def _other_version(choice: Choice, layers: SettingLayers) -> str:
+    """How to get the version that wrote a component's settings to a file; "" if it is this one."""
+    written = layers.written_with.get(choice.name, choice.requirement)
+    if written == choice.requirement:
+        return ""
+    return (
+        f"The file was written with {written}, and {choice.requirement} is installed. To use "
+        f"the file as it is, type: {pip_install([written])}"
+    )
 
 
 def _given(choice: Choice, layers: SettingLayers) -> dict[str, Setting]:

@@ -53,7 +53,8 @@ def _begin(registries: Registries, spec: RunSpec) -> Draft:
     algorithm = Choice.of(entry, spec.origins.get("algo", CALLER), "algorithm")
     defaults = algorithm.component.defaults
     group_slots = dict.fromkeys(filter(is_group_slot, defaults), "optimisers")
-    layers = SettingLayers(algorithm.name, {**SLOTS, **group_slots})
+    slots = {**SLOTS, **group_slots}
+    layers = SettingLayers(algorithm.name, slots, written_with=spec.written_with)
     draft = Draft(registries, algorithm, layers, gone=spec.gone, notes=spec.notes)
     draft = draft.without(spec.plugins)
     return draft.with_settings(defaults, f"algorithm {algorithm.name}", Rank.ALGORITHM)

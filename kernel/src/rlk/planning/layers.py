@@ -78,6 +78,8 @@ class SettingLayers:
     algorithm: str  #: the component whose settings have keys without a dot
     slots: Mapping[str, str]  #: the slots, each with the kind of its component
     by_rank: Mapping[Rank, Mapping[str, Setting]] = attrs.field(factory=dict)
+    #: What settings of a file were written with (`RunSpec.written_with`).
+    written_with: Mapping[str, str] = attrs.field(factory=dict)
 
     def with_setting(
         self, key: str, value: Any, by: str, rank: Rank, asked: str = ""

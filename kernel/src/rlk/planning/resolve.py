@@ -16,7 +16,7 @@ from rlk import settings
 from rlk.component import STAGES
 from rlk.errors import SHOWN, PlanError, nearest
 from rlk.planning.choice import Choice
-from rlk.planning.configure import configured, naming_proposals
+from rlk.planning.configure import configured, naming_origins
 from rlk.planning.conflicts import conflicts
 from rlk.planning.connect import connect
 from rlk.planning.draft import Draft
@@ -186,7 +186,7 @@ def _plan(kernel: Kernel, spec: RunSpec, draft: Draft, parts: Parts, env: EnvCho
     own = {key: draft.layers.find(key) for key in ("env", *RUN_SETTINGS)}
     own = {key: setting for key, setting in own.items() if setting.is_set}
     values = {key: own[key].value for key in own if key != "env"}
-    with naming_proposals(own):
+    with naming_origins(own):
         run_settings = settings.structure(RunSettings, values, "a run")
     return Plan(
         **attrs.asdict(run_settings),

@@ -47,6 +47,9 @@ class RunSpec:
     gone: tuple[str, ...] = ()
     #: The lost settings as that file has them, by key; the algorithm's by their names alone.
     lost_values: Mapping[str, Any] = attrs.field(factory=dict)
+    #: The distributions that a file was written with, by the names of their components, as pip
+    #: installs them: `rlk-dqn==0.1.0`.
+    written_with: Mapping[str, str] = attrs.field(factory=dict)
 
     def over(self, lower: RunSpec) -> RunSpec:
         """This spec, completed from a lower one; plugins and notes are joined."""
@@ -60,6 +63,7 @@ class RunSpec:
             learns_without=(*lower.learns_without, *self.learns_without),
             gone=(*lower.gone, *self.gone),
             lost_values={**lower.lost_values, **self.lost_values},
+            written_with={**lower.written_with, **self.written_with},
         )
 
     def settings(self) -> Iterator[tuple[str, Setting]]:

@@ -32,6 +32,11 @@ class Owned:
         return f"{self.dist} {self.version}".strip()
 
     @property
+    def requirement(self) -> str:
+        """What pip installs it by, with this version; only if it has a version."""
+        return f"{self.dist}=={self.version}"
+
+    @property
     def title(self) -> str:
         return f"{singular(self.kind)} {self.name!r} ({self.owner})"
 

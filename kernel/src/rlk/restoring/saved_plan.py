@@ -26,7 +26,7 @@ from rlk.restoring.kept_components import (
     without_left_out,
     without_switched_off,
 )
-from rlk.restoring.lost_settings import refuse_lost, without_lost
+from rlk.restoring.lost_settings import LostSetting, refuse_lost, without_lost
 from rlk.restoring.passed_again import (
     in_saved_order,
     passed_with_settings,
@@ -173,9 +173,10 @@ def spec_of(
     before = attrs.evolve(
         make_spec(algo, given, origin=SAVED, is_flat=True),
         notes=(*notes, *of_joined),
-        learns_without=(*lost, *absent, *([LEARNS_WITHOUT] if to_act else ())),
+        learns_without=_learns_without(lost, absent, to_act=to_act),
         gone=tuple(sorted(gone)),
         lost_values={one.typed: one.value for one in lost},
+        written_with={one.name: one.requirement for one in used if one.version},
     )
     return now.over(attrs.evolve(before, origins={**before.origins, **_origins(used, plugins)}))
 
@@ -210,6 +211,13 @@ def _settings(
         if saved.name not in without:
             given |= {f"{saved.prefix}{key}": value for key, value in saved.settings.items()}
     return given
+
+
+def _learns_without(
+    lost: Iterable[LostSetting], absent: Iterable[str], *, to_act: bool
+) -> tuple[LostSetting | str, ...]:
+    """What training had and this run has not: settings, an environment, parts that only train."""
+    return (*lost, *absent, *([LEARNS_WITHOUT] if to_act else ()))
 
 
 def _left_out(saved: SavedPlan, registries: Registries) -> list[str]:

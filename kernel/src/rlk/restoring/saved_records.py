@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from rlk.command_line import pip_install
 from rlk.component import is_name
 from rlk.errors import BrokenPlugin
 from rlk.planning.choice import prefix_of
@@ -126,6 +127,11 @@ class SavedComponent:
         return f"{self.dist} {self.version}".strip()
 
     @property
+    def requirement(self) -> str:
+        """What pip installs it by, with this version; only if it has a version."""
+        return f"{self.dist}=={self.version}"
+
+    @property
     def title(self) -> str:
         """What messages call it: its slot, its name and where it came from."""
         return f"{self.slot} {self.name!r} ({self.owner})"
@@ -154,10 +160,10 @@ class SavedComponent:
 
 
 def how_to_get(missing: Sequence[SavedComponent]) -> str:
-    """What to do where components are not there."""
-    dists = dict.fromkeys(saved.dist for saved in missing if saved.version)
+    """What to do where components are not there, such as the versions that the file is from."""
+    requirements = [saved.requirement for saved in missing if saved.version]
     of_programs = [repr(saved.name) for saved in missing if not saved.version]
-    ways = [f"pip install {' '.join(dists)}"] if dists else []
+    ways = [pip_install(requirements)] if requirements else []
     if of_programs:
         ways.append(f"register {' and '.join(of_programs)} as that program did")
     return " and ".join(ways)

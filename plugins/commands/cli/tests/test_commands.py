@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import re
+import subprocess
+import sys
 
 import attrs
 import click
@@ -216,6 +218,18 @@ def test_everything_that_is_installed_is_sound():
     result = called(check)
     assert result.exit_code == 0, result.output
     assert result.output.endswith(" checked, 0 broken\n")
+
+
+def test_without_docstrings_the_help_of_a_command_is_its_summary():
+    def help_of(*words):
+        command = [sys.executable, "-OO", "-m", "rlk", *words, "--help"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        return " ".join(done.stdout.split())
+
+    assert "COMMAND [ARGS]... Reinforcement learning as a plugin microkernel. Options:" in help_of()
+    for name in ("run", "plugins.show"):
+        summary = default_kernel().registries.commands.get(name).component().summary
+        assert f"{summary} Options: " in help_of(*name.split("."))
 
 
 def test_names_of_commands_that_clash_leave_the_others_as_they_are(monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rlk.errors import PlanError
+from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
 from rlk.registry.kernel import default_kernel
 from rlk_cli.options import SHARED, given, over_file, read_spec, typed_verbosity
@@ -165,7 +166,7 @@ plugins = ["no:left-out", "watch-it:every=5", "replay"]
 [packages]
 dqn = "rlk-dqn"
 ring-of-another = "rlk-rings"
-shaky = "rlk-shaky"
+shaky = "rlk-shaky==0.2"
 left-out = "rlk-left-out"
 watch-it = "rlk-watchers"
 replay = "rlk-replay"
@@ -178,7 +179,7 @@ replay = "rlk-replay"
         (
             {},
             r"has 'ring-of-another' and 'shaky' and 'watch-it', which are not installed\. "
-            r"Type: pip install rlk-rings rlk-shaky rlk-watchers$",
+            r"Type: pip install rlk-rings rlk-shaky==0\.2 rlk-watchers$",
         ),
         (
             {"storage": "replay", "noise": "none"},
@@ -193,6 +194,18 @@ def test_what_is_not_installed_is_told_with_the_distributions_that_the_file_name
     path.write_text(WITH_PACKAGES)
     with pytest.raises(PlanError, match=says):
         over_file(make_spec("", given), str(path))
+
+
+def test_a_setting_of_another_version_is_refused_with_what_installs_that(tmp_path):
+    path = tmp_path / "spec.toml"
+    text = 'algo = "dqn"\nenv = "CartPole-v1"\n[settings]\nolder = 1\n[packages]\ndqn = "rlk-dqn'
+    said = r"unknown setting of algorithm 'dqn' .*'older'"
+    for version in ("==0.0.1", ""):
+        path.write_text(f'{text}{version}"\n')
+        with pytest.raises(PlanError, match=said) as raised:
+            resolve(default_kernel(), over_file(make_spec("", {}), str(path)))
+        advised = str(raised.value).endswith("file as it is, type: pip install rlk-dqn==0.0.1")
+        assert advised == (version != "")
 
 
 @pytest.mark.parametrize(

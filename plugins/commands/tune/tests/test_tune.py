@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from optuna.trial import TrialState
 
 import rlk
 from rlk.errors import RlkError
@@ -163,11 +164,15 @@ def test_a_search_of_failed_trials_alone_fails(rlk_typed: Terminal, typed: list[
     assert "no trial finished its training. The first one failed: " in ended.err
 
 
-def test_a_search_whose_processes_were_ended_fails(
+def test_a_search_of_pruned_trials_alone_fails(
     tmp_path: Path, search: Callable[..., Search], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "work", lambda *_, **settings: None)  # its trials do not count
-    with pytest.raises(RlkError, match=r"^no trial finished its training\. All were interrupted"):
+    def work(folder: Path, search: Search, study: Any, *_: object, **settings: object) -> None:
+        trial, _ = next_trial(study, search, job=0)
+        study.tell(trial, state=TrialState.PRUNED)
+
+    monkeypatch.setattr(session, "work", work)
+    with pytest.raises(RlkError, match=r"^no trial finished its training\. All were pruned\.$"):
         session.run_search(tmp_path, search(), jobs=2, quiet=True)
     assert not Path("mine/best.toml").exists()
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import signal
 import subprocess
+import sys
 import sysconfig
+from collections.abc import Callable
 from multiprocessing import Pipe, SimpleQueue, get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -16,13 +19,20 @@ import pytest
 
 from rlk.errors import RlkError
 from rlk_testing.command_line import Terminal
-from rlk_tune import work
-from rlk_tune.study import KILLED
-from rlk_tune.work import _await
+from rlk_testing.environments import DiscreteMatch
+from rlk_tune import process_ends, work
+from rlk_tune.search import Search
+from rlk_tune.study import KILLED, next_trial, open_study
+from rlk_tune.work import _await, _Jobs
+
+#: The environment of `typed`.
+MATCH = f"{DiscreteMatch.__module__}:DiscreteMatch"
 
 
 class Ended:
     """A process whose sentinel is ready before its exit code is known."""
+
+    pid = 4321
 
     def __init__(self, *codes: int | None) -> None:
         self.sentinel, other = Pipe()
@@ -56,11 +66,12 @@ def test_processes_that_end_well_are_waited_for() -> None:
 def test_a_process_that_ran_no_trial_or_that_crashed_ends_the_search(
     code: int, is_replaced: bool
 ) -> None:
-    with pytest.raises(RlkError, match=f"a process of the search ended by signal {-code}"):
+    said = rf"^the process of job 1 \(pid 4321\) ended by signal {-code} \("
+    with pytest.raises(RlkError, match=said):
         _await([Ended(code)], SimpleQueue(), lambda job: is_replaced)
 
 
-#: An environment that kills its process in the first of its steps, or in all if told to.
+#: An environment that kills its process, or the server, in the first of its steps, or in all.
 DEADLY = """
 import os
 import signal
@@ -70,17 +81,25 @@ from rlk_testing.environments import DiscreteMatch
 
 
 class Deadly(DiscreteMatch):
-    def __init__(self, always=False, **keywords):
+    def __init__(self, always=False, by="SIGKILL", server=False, **keywords):
         super().__init__(**keywords)
-        self.always = always
+        self.always, self.by, self.server = always, getattr(signal, by), server
 
     def step(self, action):
         try:
             (Path(__file__).parent / "killed").touch(exist_ok=self.always)
         except FileExistsError:
             return super().step(action)
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getppid() if self.server else os.getpid(), self.by)
+        return super().step(action)
 """
+
+
+def in_a_deadly_environment(typed: list[Any]) -> list[Any]:
+    """The command with that environment."""
+    Path("deadly.py").write_text(DEADLY)
+    place = f"{Path.cwd()}/deadly.py:Deadly"
+    return [place if word == MATCH else word for word in typed]
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no process gets SIGKILL")
@@ -89,8 +108,7 @@ def test_a_trial_whose_process_is_killed_has_failed_and_the_search_goes_on(
     rlk_typed: Terminal, typed: list[Any], monkeypatch: pytest.MonkeyPatch, always: bool
 ) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)  # a pipe has room for all
-    Path("deadly.py").write_text(DEADLY)
-    typed[typed.index("--env") + 1] = f"{Path.cwd()}/deadly.py:Deadly"
+    typed = in_a_deadly_environment(typed)
     ended = rlk_typed(*typed, "--set", f"env.always={always}", "--out", "mine", "--jobs", 2)
     failed = [line for line in ended.out.splitlines() if "    failed  " in line]
     assert all(line.endswith(f"({KILLED})") for line in failed)
@@ -103,6 +121,82 @@ def test_a_trial_whose_process_is_killed_has_failed_and_the_search_goes_on(
         assert "no trial finished its training. The first one failed: its process" in ended.err
     else:
         assert (ended.code, ended.err) == (0, "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no server starts processes")
+@pytest.mark.parametrize(
+    ("by", "server", "said"),
+    [
+        (
+            "SIGKILL",
+            True,
+            r"server of all jobs' processes \(pid \d+\) ended by signal 9 \(Killed\)",
+        ),
+        ("SIGTERM", True, r"server of all jobs' processes \(pid \d+\) ended by signal 15 \(Term"),
+        ("SIGTERM", False, r"process of job [12] \(pid \d+\) ended by signal 15 \(Terminated\)"),
+    ],
+)
+def test_a_search_that_is_ended_from_outside_says_by_what_and_goes_on_later(
+    rlk_typed: Terminal, typed: list[Any], by: str, server: bool, said: str
+) -> None:
+    typed = in_a_deadly_environment(typed)
+    typed += ["--set", f"env.by={by}", "--set", f"env.server={server}", "--out", "mine"]
+    ended = rlk_typed(*typed, "--jobs", 2)
+    assert ended.code == 1 and re.match(rf"Error: the {said}", ended.err), ended.err
+    assert "continue with: rlk tune --out mine" in ended.out
+    assert "interrupted" in {row["state"] for row in table("mine")} <= {"interrupted", "complete"}
+    again = rlk_typed(*typed, "--jobs", 2)
+    assert (again.code, again.err) == (0, "") and "4 of 4 trials: 4 trained" in again.out
+
+
+def test_a_process_that_is_killed_between_two_trials_is_started_anew(
+    tmp_path: Path, search: Callable[..., Search], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Any] = []
+    study = open_study(tmp_path, search())
+    study.tell(next_trial(study, search(), job=0)[0], 1.0)  # before the search was continued
+    jobs = _Jobs(tmp_path, search(), study, 3, quiet=True)
+    monkeypatch.setattr(jobs, "_start", started.extend)
+    jobs.start(1)
+    assert not jobs.replace(0), "it has begun no trial, and the next one would be killed, too"
+    study.tell(next_trial(study, search(), job=0)[0], 1.0)
+    assert jobs.replace(0)
+    assert len(started) == 2 and jobs.processes == started[1:]
+    assert not jobs.replace(0)
+
+
+class StartsNot:
+    """A process of which the server knows nothing any more."""
+
+    def start(self) -> None:
+        raise EOFError
+
+
+@pytest.mark.parametrize("error", [RlkError("the server ended"), None])
+def test_a_server_that_ends_while_processes_start_is_named(
+    tmp_path: Path,
+    search: Callable[..., Search],
+    monkeypatch: pytest.MonkeyPatch,
+    error: RlkError | None,
+) -> None:
+    jobs = _Jobs(tmp_path, search(), open_study(tmp_path, search()), 3, quiet=True)
+    monkeypatch.setattr(work, "server_failure", lambda: error)
+    with pytest.raises(EOFError if error is None else RlkError):
+        jobs._start([StartsNot()])
+
+
+def test_a_trial_that_a_killed_process_had_not_begun_is_run_at_last(
+    tmp_path: Path, search: Callable[..., Search], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = open_study(tmp_path, search())
+
+    def all_but_one(jobs: _Jobs, number: int) -> None:
+        for _ in range(3):
+            study.tell(next_trial(study, search(), job=0)[0], 1.0)
+
+    monkeypatch.setattr(work, "_in_processes", all_but_one)
+    work.work(tmp_path, search(), study, jobs=2, quiet=True)
+    assert [row["state"] for row in table(str(tmp_path))] == ["complete"] * 4
 
 
 def test_a_file_in_the_current_folder_is_not_imported_in_the_place_of_a_library(
@@ -126,8 +220,8 @@ def table(folder: str) -> list[dict[str, str]]:
 
 def be_deaf(held: Connection) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    work.END_SECONDS = 0.1
-    work._end_with_parent()
+    process_ends.END_SECONDS = 0.1
+    process_ends.end_with_starters()
 
 
 def start_and_die(held: Connection) -> None:
@@ -135,13 +229,25 @@ def start_and_die(held: Connection) -> None:
     os._exit(0)
 
 
+def lose_the_server(held: Connection) -> None:
+    parents = iter([7, 7, 1])
+    os.getppid = lambda: next(parents)
+    be_deaf(held)
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
-def test_a_process_whose_parent_is_gone_ends_whatever_it_does_with_signals() -> None:
+@pytest.mark.parametrize("lose", [start_and_die, lose_the_server])
+def test_a_process_whose_starters_are_gone_ends_whatever_it_does_with_signals(
+    lose: Callable[[Connection], None],
+) -> None:
     mine, held = Pipe(duplex=False)
-    parent = get_context("fork").Process(target=start_and_die, args=(held,))
+    parent = get_context("fork").Process(target=lose, args=(held,))
     parent.start()
     held.close()
-    parent.join()
-    assert mine.poll(30)
-    with pytest.raises(EOFError):
-        mine.recv()
+    try:
+        assert mine.poll(30)
+        with pytest.raises(EOFError):
+            mine.recv()
+    finally:
+        parent.kill()
+        parent.join()

@@ -23,7 +23,7 @@ CONDITIONAL = {
     "CommandContract": 1,
     "Contract": 4,
     "DecoratorContract": 3,
-    "DistributionContract": 8,
+    "DistributionContract": 9,
     "EnvironmentContract": 5,
     "ExtensionContract": 9,
     "FinderContract": 3,

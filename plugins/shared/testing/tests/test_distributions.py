@@ -199,6 +199,41 @@ def test_a_broken_distribution_fails(rlk_fails, factory, check):
     rlk_fails(testing.DistributionContract, CHOICE, broken, check)
 
 
+class HasNoFormulas(Choice):
+    """Good: what a distribution without formulas does, such as a mixture of Gaussians."""
+
+    def entropy(self, parameters):
+        raise NotImplementedError
+
+    def kl(self, parameters, other):
+        raise NotImplementedError
+
+
+class ReturnsZeroForKl(HasNoFormulas):
+    def kl(self, parameters, other):
+        return torch.zeros(parameters.shape[:-1])
+
+
+WITHOUT_FORMULAS = {"has_entropy": False, "has_kl": False}
+
+
+def test_a_distribution_without_formulas_passes_if_its_suite_says_so(rlk_verdict):
+    component = attrs.evolve(CHOICE, factory=HasNoFormulas)
+    fields = {"component": component, **WITHOUT_FORMULAS}
+    suite = type("Suite", (testing.DistributionContract,), fields)
+    own = set(dir(testing.DistributionContract)).difference(dir(testing.Contract))
+    checks = [name for name in own if name.startswith("test_")]
+    verdicts = {name: rlk_verdict(suite, name) for name in checks}
+    assert verdicts["test_what_has_no_formula_raises_not_implemented_error"] == "passed"
+    assert set(verdicts.values()) == {"passed", "does not apply"}, verdicts
+
+
+def test_a_number_in_place_of_a_missing_formula_fails(rlk_fails):
+    good, broken = (attrs.evolve(CHOICE, factory=one) for one in (HasNoFormulas, ReturnsZeroForKl))
+    check = "test_what_has_no_formula_raises_not_implemented_error"
+    rlk_fails(testing.DistributionContract, good, broken, check, **WITHOUT_FORMULAS)
+
+
 class Tells(Choice):
     """Good: tells how likely the environment's actions are."""
 

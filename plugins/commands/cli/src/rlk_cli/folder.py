@@ -119,7 +119,7 @@ def spec_toml(plan: dict[str, Any]) -> str:
 
     A plugin that was active by default with its default settings is not listed, and is active again
     where it is the default; a plugin that the user had left out is left out again. The table
-    `packages` names the distributions of all that is listed.
+    `packages` has the distributions of all that is listed, as pip installs them.
     """
     algorithm, *others = plan["components"]
     lost = [f"the plugin {made['name']} was an object" for made in others if _was_object(made)]
@@ -136,7 +136,7 @@ def spec_toml(plan: dict[str, Any]) -> str:
     lost += [f"env.{key} was None" for key, value in env.items() if value is None]
     head, env = ({k: v for k, v in top.items() if v is not None} for top in (head, env))
     kept = _portable({**head, "env": env, **{k: v for k, v in tables.items() if v}}, "", lost)
-    kept[PACKAGES] = {m["name"]: m["dist"] for m in (algorithm, *others) if m["version"]}
+    kept[PACKAGES] = {m["name"]: _requirement(m) for m in (algorithm, *others) if m["version"]}
     return tomli_w.dumps(kept) + "".join(f"# {sentence}\n" for sentence in lost)
 
 
@@ -156,6 +156,11 @@ def _was_object(made: dict[str, Any]) -> bool:
 def _had_joined(made: dict[str, Any]) -> bool:
     """Whether the user asked neither for the component nor for any of its settings."""
     return made["chosen_by"] == JOINED and not made["set_by"]
+
+
+def _requirement(made: dict[str, Any]) -> str:
+    """What pip installs its distribution by, with the version that made the run."""
+    return f"{made['dist']}=={made['version']}"
 
 
 def _name(made: dict[str, Any]) -> str:

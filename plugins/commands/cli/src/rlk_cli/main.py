@@ -19,6 +19,7 @@ from rlk.registry.kernel import default_kernel
 from rlk_cli.memory import lacks_memory
 from rlk_cli.streams import escape_what_cannot_be_shown, open_closed_streams
 
+ABOUT = "Reinforcement learning as a plugin microkernel."
 EXAMPLE = "rlk run --algo dqn --plugin prioritized-replay   trains on CartPole-v1"
 
 #: The settings that determine most of a run's memory.
@@ -45,6 +46,8 @@ class LazyCommand(click.Command):
 
     def make_context(self, *arguments: Any, **options: Any) -> click.Context:
         command: Any = self.entry().load()
+        # `python -OO` leaves out docstrings, which are the help texts of commands.
+        command.help = command.help or self.entry().component().summary
         return command.make_context(*arguments, **options)  # type: ignore[no-any-return]
 
 
@@ -58,9 +61,13 @@ def command_tree() -> click.Group:
     @click.option(
         "--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."
     )
-    @click.group(epilog=EXAMPLE, context_settings={"help_option_names": ["-h", "--help"]})
+    @click.group(
+        help=ABOUT,
+        epilog=EXAMPLE,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
     def rlk() -> None:
-        """Reinforcement learning as a plugin microkernel."""
+        pass
 
     for name in sorted(default_kernel().registries.commands.names(), key=lambda it: it.count(".")):
         *words, last = name.split(".")

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import attrs
 import click
 from click import Option
 
-from rlk.command_line import command_line
+from rlk.command_line import pip_install
 from rlk.documents import MAX_TOML_CHARACTERS, parse_toml
 from rlk.errors import PlanError
 from rlk.files import looking_at
@@ -92,8 +93,9 @@ SHARED = (
 )
 
 
-#: The table of a SPEC.toml with the distribution of each component. Only an error reads it, for
-#: what is not installed here; a file may lack it.
+#: The table of a SPEC.toml with the distribution of each component, as pip installs it:
+#: `rlk-dqn==0.1.0`. Only errors name them, for what is not installed here or has another version; a
+#: file may lack the table, and a distribution its version.
 PACKAGES = "packages"
 #: The parts of a SPEC.toml besides settings, which planning checks.
 _KINDS = {
@@ -181,7 +183,8 @@ def over_file(spec: RunSpec, file: str | None) -> RunSpec:
         if path.suffix != ".toml" and not path.exists():
             raise PlanError(f"cannot read {file}: there is no such file.{_option_for(file, spec)}")
     lower, packages = read_spec(path)
-    whole = spec.over(lower)
+    versions = {name: one for name, one in packages.items() if "==" in one}
+    whole = spec.over(attrs.evolve(lower, written_with=versions))
     connect(whole, registries)  # and so may what it names
     _refuse_absent(whole, packages, path)
     return whole
@@ -195,7 +198,7 @@ def _refuse_absent(spec: RunSpec, packages: Mapping[str, str], path: Path) -> No
     absent = [name for name in packages if name in asked and name not in registries]
     if absent:
         names, verb = " and ".join(map(repr, absent)), "is" if len(absent) == 1 else "are"
-        install = command_line(["pip", "install", *dict.fromkeys(packages[one] for one in absent)])
+        install = pip_install(packages[one] for one in absent)
         raise PlanError(f"{path} has {names}, which {verb} not installed. Type: {install}")
 
 

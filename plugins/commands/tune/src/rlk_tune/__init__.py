@@ -2,5 +2,5 @@
 
 `ranges` is the grammar of `--search`, `spaces` finds the ranges of an algorithm, `search` describes
 a search, `study` is its storage, `trial` trains one agent, `work` runs many trials in one process
-or several, and `results` writes their results.
+or several, `process_ends` says how these have ended, and `results` writes their results.
 """

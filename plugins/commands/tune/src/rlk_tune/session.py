@@ -54,4 +54,4 @@ def _why(study: optuna.Study) -> str:
     reasons = [trial.user_attrs.get(REASON) for trial in counted(study)]
     if found := list(filter(None, reasons)):
         return f"The first one failed: {found[0]}"
-    return "All were interrupted: something else has ended their processes."
+    return "All were pruned."

@@ -93,6 +93,12 @@ def end_unfinished(study: optuna.Study) -> None:
         study.tell(trial.number, state=TrialState.FAIL)
 
 
+def begun_by(study: optuna.Study, job: int) -> int:
+    """The number of trials that a job has begun, in earlier processes too."""
+    trials = study.get_trials(deepcopy=False)
+    return sum(trial.user_attrs.get(JOB) == job for trial in trials)
+
+
 def end_killed(study: optuna.Study, job: int) -> FrozenTrial | None:
     """End the trial of a job whose process was killed: it has failed. None if it ran none."""
     running = study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))

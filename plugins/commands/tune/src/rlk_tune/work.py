@@ -9,9 +9,8 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
@@ -20,35 +19,34 @@ import optuna
 from optuna.trial import FrozenTrial
 
 from rlk.errors import RlkError
+from rlk_cli.signals import CODES
 from rlk_tune import report, results
+from rlk_tune.process_ends import END_SECONDS, KILLED, end_with_starters, failure, server_failure
 from rlk_tune.search import Search, read
 from rlk_tune.signals import INTERRUPTIONS, kept_from_processes
-from rlk_tune.study import counted, end_killed, open_study
+from rlk_tune.study import begun_by, counted, end_killed, open_study
 from rlk_tune.trial import run_trial
 
 #: How processes start. On Linux, a server imports torch once and forks them; elsewhere, libraries
 #: that are loaded before a fork may fail after it.
 START = "forkserver" if sys.platform == "linux" else "spawn"
-#: How long a process has to end its trial before it is killed.
-END_SECONDS = 10.0
-#: The exit code of a process that SIGKILL has ended.
-_KILLED = -9
 
 
 def work(folder: Path, search: Search, study: optuna.Study, jobs: int, *, quiet: bool) -> None:
     """Run the remaining trials of a search.
 
+    A process that is killed between two trials may have been about to run one: that is run at last.
+
     Raises:
         KeyboardInterrupt: for a signal, after everything that was started has ended.
         RlkError: for an error that the drawn settings did not cause.
     """
-    left = search.trials - len(counted(study))
     with INTERRUPTIONS.enabled():
-        if jobs == 1 or left < 2:
-            for _ in range(left):
+        while (left := search.trials - len(counted(study))) > 0:
+            if jobs == 1 or left < 2:
                 _run_and_report(folder, search, study, job=0, quiet=quiet)
-        else:
-            _in_processes(_Jobs(folder, search, study, left, quiet=quiet), min(jobs, left))
+            else:
+                _in_processes(_Jobs(folder, search, study, left, quiet=quiet), min(jobs, left))
 
 
 def _run_and_report(
@@ -89,33 +87,57 @@ class _Jobs:
             self._context.set_forkserver_preload(["rlk_tune.work", "rlk.making"])
         self.processes: list[Any] = []
         self.failures = self._context.SimpleQueue()
+        #: Every process holds the second end, so at the first one is read when all have ended.
+        self._all_ended, self._held = self._context.Pipe(duplex=False)
+        self._begun: list[int] = []  #: trials of each job, when its process was started
         self._tickets = self._context.Semaphore(left)
         self._folder, self._search, self._study, self._quiet = folder, search, study, quiet
 
     def start(self, jobs: int) -> None:
         """Start the processes of all jobs."""
+        self._begun += [begun_by(self._study, job) for job in range(jobs)]
         self.processes += [self._process(job) for job in range(jobs)]
         self._start(self.processes)
 
     def replace(self, job: int) -> bool:
-        """Start another process in place of a killed one; False if that one ran no trial."""
-        trial = end_killed(self._study, job)
-        if trial is None:
+        """Start another process in place of a killed one; False if that one began no trial."""
+        begun = begun_by(self._study, job)
+        if begun == self._begun[job]:
             return False
-        _report(self._folder, self._search, self._study, trial, quiet=self._quiet)
+        trial = end_killed(self._study, job)
+        if trial is not None:
+            _report(self._folder, self._search, self._study, trial, quiet=self._quiet)
+        self._begun[job] = begun
         self.processes[job] = self._process(job)
         self._start([self.processes[job]])
         return True
 
+    def end(self) -> None:
+        """End all processes that still run, and wait for them."""
+        started = [process for process in self.processes if process.pid is not None]
+        for process in started:
+            process.terminate()
+        for process in started:
+            process.join(END_SECONDS)
+            if process.exitcode is None:
+                process.kill()
+                process.join()
+        # Without their server, the above has no effect on them: they end by themselves.
+        self._held.close()
+        wait([self._all_ended], 2 * END_SECONDS)
+
     def _process(self, job: int) -> Any:
-        arguments = (self._folder, job, self._tickets, self.failures, self._quiet)
+        arguments = (self._folder, job, self._tickets, self.failures, self._held, self._quiet)
         return self._context.Process(target=_job, args=arguments)
 
     def _start(self, processes: Iterable[Any]) -> None:
         # This process tells them to end; a signal that comes meanwhile has its effect afterwards.
         with INTERRUPTIONS.held(), kept_from_processes(signal.SIGINT), _safe_path():
             for process in processes:
-                process.start()
+                try:
+                    process.start()
+                except (EOFError, OSError) as error:
+                    raise server_failure() or error from error
 
 
 @contextlib.contextmanager
@@ -139,7 +161,7 @@ def _in_processes(jobs: _Jobs, number: int) -> None:
         jobs.start(number)
         _await(jobs.processes, jobs.failures, jobs.replace)
     finally:
-        _end(jobs.processes)
+        jobs.end()
 
 
 def _await(processes: list[Any], failures: Any, replace: Callable[[int], bool]) -> None:
@@ -158,57 +180,26 @@ def _await(processes: list[Any], failures: Any, replace: Callable[[int], bool]) 
         wait([processes[job].sentinel for job in running])
         codes = {job: processes[job].exitcode for job in running}
         for job, code in codes.items():
-            if code == _KILLED and replace(job):
+            if code == KILLED and replace(job):
                 codes[job] = None
             elif code:
-                raise _failure(failures, code)
+                raise failure(failures, job, processes[job].pid, code)
         running = [job for job, code in codes.items() if code is None]
 
 
-def _job(folder: Path, job: int, tickets: Any, failures: Any, quiet: bool) -> None:
-    """The work of one of the processes."""
+def _job(
+    folder: Path, job: int, tickets: Any, failures: Any, held: Connection, quiet: bool
+) -> None:
+    """The work of one of the processes, which has `held` open until it ends."""
     try:
         with INTERRUPTIONS.enabled():
-            threading.Thread(target=_end_with_parent, daemon=True).start()
+            threading.Thread(target=end_with_starters, daemon=True).start()
             search = read(folder)
             study = open_study(folder, search)
             while tickets.acquire(block=False):
                 _run_and_report(folder, search, study, job=job, quiet=quiet)
-    except KeyboardInterrupt:
-        pass
+    except KeyboardInterrupt as signalled:
+        sys.exit(getattr(signalled, "exit_code", CODES["SIGINT"]))
     except RlkError as error:
         failures.put((str(error), error.exit_code))
         sys.exit(error.exit_code)
-
-
-def _end_with_parent() -> None:
-    """End this process if the one that has started it is gone, for example killed."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(END_SECONDS)
-    os._exit(1)  # code that catches even an interruption
-
-
-def _failure(failures: Any, exit_code: int) -> RlkError:
-    """The error with which a process ended."""
-    if failures.empty():
-        how = f"by signal {-exit_code}" if exit_code < 0 else "by an error, which is printed above"
-        return RlkError(f"a process of the search ended {how}.")
-    text, code = failures.get()
-    error = RlkError(text)
-    error.exit_code = code
-    return error
-
-
-def _end(processes: Iterable[Any]) -> None:
-    """End all processes that still run, and wait for them."""
-    started = [process for process in processes if process.pid is not None]
-    for process in started:
-        process.terminate()
-    for process in started:
-        process.join(END_SECONDS)
-        if process.exitcode is None:
-            process.kill()
-            process.join()

@@ -247,6 +247,19 @@ class DistributionContract(DistributionResultChecks, DistributionProbabilityChec
                 assert found > 0.0, f"in {space}"
                 assert abs(found - mean) < margin(one - two), f"in {space}: {found}, not {mean}"
 
+    @applies(lambda suite: not (suite.has_entropy and suite.has_kl))
+    def test_what_has_no_formula_raises_not_implemented_error(self) -> None:
+        for space, distribution in self.tried():
+            given = self.parameters(distribution, 2)
+            if not self.has_entropy:
+                with pytest.raises(NotImplementedError):
+                    distribution.entropy(given)
+                    pytest.fail(f"has_entropy is False, but entropy() in {space} returns a value")
+            if not self.has_kl:
+                with pytest.raises(NotImplementedError):
+                    distribution.kl(given, given)
+                    pytest.fail(f"has_kl is False, but kl() in {space} returns a value")
+
     # ---- how it is used --------------------------------------------------------------------------
 
     def test_gradients_flow_into_the_parameters(self) -> None:
