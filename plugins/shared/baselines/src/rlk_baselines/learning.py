@@ -162,8 +162,9 @@ class Watcher:
     def watch(self, run: Run, *, steps: bool) -> None:
         """Listen to single steps, or stop doing so, so that they cost the run nothing."""
         found = run.hooks.listeners("rlk_step")
-        own = type(self).__name__
-        run.listeners["rlk_step"] = [one for one in found if steps or own not in one[0]]
+        run.listeners["rlk_step"] = [
+            (name, listen) for name, listen in found if steps or run.hooks.get(name) is not self
+        ]
 
     @hookimpl
     def rlk_training_start(self, run: Run) -> None:
