@@ -23,17 +23,13 @@ from rlk.errors import NotFinite
 from rlk.finite import finite
 from rlk.planning.run_settings import checked_timesteps
 from rlk.records import Step
-from rlk_baselines.callback_variables import AccumulatedVariables, constants, is_gail, shared
-from rlk_baselines.callback_variables.collection import Collection
-from rlk_baselines.callback_variables.episodes import Episodes
-from rlk_baselines.callback_variables.segment import Segment
+from rlk_baselines.callback_variables import AccumulatedVariables, constants, shared
 from rlk_baselines.common.callback_interface import stops
 from rlk_baselines.refusals import Refused, refused
 from rlk_baselines.rows import LossCurves, Rows
 from rlk_baselines.tensorboard import ScalarWriter, folder_of_run
 
 if TYPE_CHECKING:
-    from rlk.running.clock import Clock
     from rlk.running.run import Run
     from rlk_baselines.common.base_class import BaseRLModel
     from rlk_baselines.common.callbacks import BaseCallback
@@ -116,7 +112,7 @@ class Watcher:
         """Train a model with the arguments of a call."""
         agent, run = model.agent, model.agent.run
         clock, plan = run.clock.state_dict(), run.plan
-        self._set_interval(run, model.rows_every or call.log_interval)
+        self._set_interval(model, call.log_interval)
         if call.reset_num_timesteps:
             run.clock.restart()
         if model.tensorboard_log is not None and run.communicator.rank == 0:
@@ -150,14 +146,14 @@ class Watcher:
             if run.plan.log_interval == _NEVER:  # `model.agent.learn` uses it
                 run.plan = attrs.evolve(run.plan, log_interval=self._collections)
 
-    def _set_interval(self, run: Run, interval: int | None) -> None:
+    def _set_interval(self, model: BaseRLModel, interval: int | None) -> None:
         """Set how often rows come: in collections for DDPG, otherwise as rlk counts."""
         # In Stable Baselines 0 and None mean never, so the interval is longer than any run.
-        every = int(interval or _NEVER)
-        counts_collections = run.plan.algorithm.name == "ddpg"  # rlk counts episodes
-        self._collections = every if counts_collections else _NEVER
+        run, every = model.agent.run, int(model.rows_every or interval or _NEVER)
+        self._collections = every if model.counts_collections else _NEVER
         self._logged = run.clock.iterations
-        run.plan = attrs.evolve(run.plan, log_interval=_NEVER if counts_collections else every)
+        in_rlk = _NEVER if model.counts_collections else every
+        run.plan = attrs.evolve(run.plan, log_interval=in_rlk)
 
     def watch(self, run: Run, *, steps: bool) -> None:
         """Listen to single steps, or stop doing so, so that they cost the run nothing."""
@@ -174,8 +170,7 @@ class Watcher:
             assert self.model is not None
             self._variables = self.call.variables(self.model)
             self._before = dataclasses.replace(run.clock)
-            own = self.model.own_variables()
-            self._accumulated = _accumulated_for(self.model, self._before) + own
+            self._accumulated = self.model.accumulated(self._before)
             globals_here = vars(sys.modules[documented_class(self.model).__module__])
             with _raising():
                 self.call.callback.on_training_start(self._variables, globals_here)
@@ -322,30 +317,3 @@ def _handing_on(kind: type[BaseRLModel], name: str) -> Callable[..., Any]:
 
     method.__module__, method.__qualname__ = kind.__module__, f"{kind.__qualname__}.{name}"
     return method
-
-
-def _accumulated_for(model: BaseRLModel, before: Clock) -> list[AccumulatedVariables]:
-    """The variables that accumulate for the callbacks of a model; none, or one object.
-
-    They begin in the middle of the episodes that an earlier call of `learn` left unfinished.
-
-    Args:
-        model: the model that learns.
-        before: the clock when `learn` was called.
-    """
-    run = model.agent.run
-    is_off_policy = run.plan.algorithm.component.collects == "off-policy"
-    running = run.collector.state_dict()
-    if model.learns_from_vectors or run.n_envs > 1:
-        return [] if is_off_policy else [Collection(before, running["start"])]
-    return_, length = float(running["returns"][0]), int(running["lengths"][0])
-    if is_off_policy:
-        normalize = model.get_vec_normalize_env()
-        is_reset_first = running["observation"] is None
-        if normalize is not None and not is_reset_first:
-            return_ = float(normalize.get_original_returns()[0])
-        return [Episodes(normalize, [return_], length)]
-    is_start, knows_rewards = bool(running["start"][0]), not is_gail(model)
-    return [
-        Segment(run, knows_rewards=knows_rewards, return_=return_, length=length, is_start=is_start)
-    ]

@@ -6,7 +6,7 @@ import math
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import IO, Any, Literal, NamedTuple, NoReturn, Self, SupportsIndex
+from typing import IO, Any, ClassVar, Literal, NamedTuple, NoReturn, Self, SupportsIndex
 
 import numpy as np
 
@@ -15,10 +15,12 @@ from rlk.planning.other_environment import check_same_spaces
 from rlk.planning.run_settings import checked_seed
 from rlk.protocols import State
 from rlk.records import Array
+from rlk.running.clock import Clock
 from rlk.running.device import on_threads, threads_of
 from rlk.saving import checkpoint
 from rlk_baselines import model_files
 from rlk_baselines.callback_variables import AccumulatedVariables
+from rlk_baselines.callback_variables.collection import Collection
 from rlk_baselines.changing import rebuilt
 from rlk_baselines.common.callbacks import BaseCallback, as_callback
 from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize, unwrap_vec_normalize
@@ -63,6 +65,10 @@ class BaseRLModel(Constructed):
     Raises:
         ValueError: if something does not exist, or does not fit the rest.
     """
+
+    is_off_policy: ClassVar[bool] = False  #: whether it learns from a replay alone
+    counts_collections: ClassVar[bool] = False  #: for rows, where rlk counts episodes
+    collected: ClassVar[type[Collection]] = Collection  #: the variables of callbacks on collections
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -123,9 +129,13 @@ class BaseRLModel(Constructed):
         if isinstance(self._env, AwaitedVecEnv) and not self._env.env_id:
             raise self._env.refusal()
 
-    def own_variables(self) -> list[AccumulatedVariables]:
-        """What adds variables for callbacks that only models of this class have."""
-        return []
+    def accumulated(self, before: Clock) -> list[AccumulatedVariables]:
+        """What adds the variables of steps for callbacks, in a call of `learn` that begins now."""
+        return [self.collected(before, self.agent.run.collector.state_dict()["start"])]
+
+    def own_constants(self, total_timesteps: int) -> dict[str, Any]:
+        """Variables for callbacks that only models of this class have, the same at every step."""
+        return {}
 
     def predict(
         self,
@@ -196,17 +206,9 @@ class BaseRLModel(Constructed):
         """
         if self.verbose > 0:
             print("Pretraining with Behavior Cloning...")
-        agent = self.agent
+        agent, numbers = self.agent, (n_epochs, learning_rate, adam_epsilon, val_interval)
         with refused(), on_threads(threads_of(agent.run)):
-            pretrain(
-                agent,
-                dataset,
-                n_epochs,
-                learning_rate,
-                adam_epsilon,
-                val_interval,
-                verbose=self.verbose,
-            )
+            pretrain(agent, dataset, *numbers, verbose=self.verbose)
         return self
 
     # ---- the environment -------------------------------------------------------------------------

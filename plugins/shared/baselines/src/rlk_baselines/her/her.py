@@ -110,6 +110,11 @@ class HER(OffPolicyRLModel):
         return bool(self.model_class.trains_over_mpi)
 
     @property
+    def counts_collections(self) -> bool:  # type: ignore[override]
+        """As in `model_class`."""
+        return bool(self.model_class.counts_collections)
+
+    @property
     def step_model(self) -> Any:
         """The policy of `model_class`, for single steps."""
         return self.model_class.stepped(self)
@@ -143,6 +148,10 @@ class HER(OffPolicyRLModel):
         observation, action = super().awaited_spaces(like)
         is_flat = not hasattr(like.observation_space, "spaces")
         return (FlatGoals(observation).space if is_flat else observation), action
+
+    def own_constants(self, total_timesteps: int) -> dict[str, Any]:
+        found: dict[str, Any] = self.model_class.own_constants(self, total_timesteps)
+        return found
 
     def own_plugins(self) -> list[Any]:
         found: list[Any] = self.model_class.own_plugins(self)
