@@ -50,9 +50,12 @@ def test_another_plugin_that_watches_hears_of_steps_too() -> None:
         def rlk_step(self) -> None:
             self.n_steps += 1
 
-    model, other = A2C("MlpPolicy", "CartPole-v1"), StepWatcher()
-    model.agent.run.hooks.activate(other, "StepWatcher")
-    model.learn(10)
+    class WithAnother(A2C):
+        def _plugins(self) -> list[Any]:
+            return [*super()._plugins(), other]
+
+    other = StepWatcher()
+    model = WithAnother("MlpPolicy", "CartPole-v1").learn(10)
     model.learn(5, lambda *_: True)
     assert other.n_steps == 15
 

@@ -19,6 +19,7 @@ from rlk.running.clock import Clock
 from rlk.running.device import on_threads, threads_of
 from rlk.saving import checkpoint
 from rlk_baselines import model_files
+from rlk_baselines.arguments import documented_class, show_defaults
 from rlk_baselines.callback_variables import AccumulatedVariables
 from rlk_baselines.callback_variables.collection import Collection
 from rlk_baselines.changing import rebuilt
@@ -30,7 +31,7 @@ from rlk_baselines.environments.own_exceptions import own_exceptions
 from rlk_baselines.environments.spaces import planned_spaces
 from rlk_baselines.environments.training_vector import BareVector, WrappedVector
 from rlk_baselines.environments.unvectorized import Unvectorized
-from rlk_baselines.learning import Call, documented_class, show_defaults, whole_timesteps
+from rlk_baselines.learning import Call, whole_timesteps
 from rlk_baselines.policies.registered import class_of
 from rlk_baselines.refusals import ParametersDoNotFit, Refused, as_written, refused
 from rlk_bc.cloning import pretrain
