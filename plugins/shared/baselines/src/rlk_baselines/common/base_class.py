@@ -6,7 +6,7 @@ import math
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import IO, Any, ClassVar, Literal, NamedTuple, NoReturn, Self, SupportsIndex
+from typing import IO, Any, ClassVar, Literal, NoReturn, Self, SupportsIndex
 
 import numpy as np
 
@@ -34,21 +34,10 @@ from rlk_baselines.environments.unvectorized import Unvectorized
 from rlk_baselines.learning import Call, whole_timesteps
 from rlk_baselines.policies.registered import class_of
 from rlk_baselines.refusals import ParametersDoNotFit, Refused, as_written, refused
+from rlk_baselines.variable import Variable
 from rlk_bc.cloning import pretrain
 
 Callback = BaseCallback | Callable[..., Any] | list[Any] | None
-
-
-class Variable(NamedTuple):
-    """A named parameter of a model. Stable Baselines has TensorFlow variables in its place."""
-
-    name: str
-    value: Array
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the value."""
-        return tuple(self.value.shape)
 
 
 class BaseRLModel(Constructed):
