@@ -116,8 +116,13 @@ class BaseRLModel(Constructed):
                 f"this {type(self).__name__} has no environment to learn in: pass env to the "
                 "constructor, or call set_env(env) first."
             )
-        if isinstance(self._env, AwaitedVecEnv) and not self._env.env_id:
-            raise self._env.refusal()
+        if (awaited := self._awaited_env()) is not None:
+            raise awaited.refusal()
+
+    def _awaited_env(self) -> Any:
+        """The placeholder for an environment that a loaded model cannot make, or None."""
+        is_awaited = isinstance(self._env, AwaitedVecEnv) and self._env.env_id is None
+        return self._env if is_awaited else None
 
     def accumulated(self, before: Clock) -> list[AccumulatedVariables]:
         """What adds the variables of steps for callbacks, in a call of `learn` that begins now."""
@@ -210,7 +215,7 @@ class BaseRLModel(Constructed):
         comes back with gym's. If it was given a vector of one environment, the result steps that
         vector without the batch axis. Models that learn from vectors return the vector.
         """
-        if isinstance(self._env, AwaitedVecEnv) and self._env.env_id is None:
+        if self._awaited_env() is not None:
             return None
         if self._env is None or self.learns_from_vectors or self._env.num_envs > 1:
             return self._env

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
@@ -37,13 +37,14 @@ class VectorView(VecEnv):
         reset_infos: the infos of the latest `reset`, a dict for each environment.
     """
 
+    has_our_envs: ClassVar[bool] = False  #: whether the environments are `ShownEnv`
+
     def __init__(self, vector: VectorEnv[Any, Any, Any]) -> None:
         self.vector: Any = vector
         super().__init__(
             vector.num_envs, vector.single_observation_space, vector.single_action_space
         )
         self.metadata = vector.metadata
-        self.has_our_envs = type(self) is not VectorView  # the environments are `ShownEnv`
         self.reset_infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         self._is_stepping = False
 
