@@ -46,7 +46,7 @@ from rlk_baselines.sb3.learning import Watcher
 from rlk_baselines.sb3.monitored import monitored
 from rlk_baselines.sb3.own_algorithm import refuse_own_algorithm
 from rlk_baselines.sb3.parameters import HasParameters
-from rlk_baselines.sb3.policy_keywords import settings_of
+from rlk_baselines.sb3.policy_keywords import PolicyFacts, settings_of
 from rlk_baselines.sb3.policy_view import PolicyView
 from rlk_baselines.sb3.rows import OwnRows
 
@@ -160,11 +160,12 @@ class BaseAlgorithm(HasParameters):
         )
 
     def _policy_settings(self) -> dict[str, Any]:
-        return settings_of(
-            self._given["policy"],
-            self.policy_kwargs,
-            self.layers,
-            self.layers_of_images,
+        return settings_of(self._given["policy"], self.policy_kwargs, self._policy_facts())
+
+    def _policy_facts(self) -> PolicyFacts:
+        return PolicyFacts(
+            layers=self.layers,
+            layers_of_images=self.layers_of_images,
             optimizer=self._optimizer(),
             is_off_policy=self.is_off_policy,
             use_sde=bool(self._given.get("use_sde")),
