@@ -22,8 +22,8 @@ import numpy as np
 
 from rlk.records import Array, Step
 from rlk.running.clock import Clock
-from rlk.spaces import map_observation
 from rlk_action_scaling import middle_and_half
+from rlk_baselines.common.vec_env.vector_view import copied, row
 from rlk_on_policy.recurrent import is_recurrent
 
 if TYPE_CHECKING:
@@ -113,14 +113,9 @@ def env_actions(run: Run, actions: Array) -> Array:
     return clipped
 
 
-def copied(observation: Any) -> Any:
-    """A copy of an observation, whose arrays later steps do not overwrite."""
-    return map_observation(np.copy, observation)
-
-
 def first(observation: Any) -> Any:
     """The observation of the first environment, copied."""
-    return map_observation(lambda part: np.copy(part[0]), observation)
+    return copied(row(observation, 0))
 
 
 def after(step: Step) -> Any:

@@ -13,7 +13,8 @@ import numpy as np
 
 from rlk.records import Array, Step
 from rlk.running.clock import Clock
-from rlk_baselines.callback_variables import AccumulatedVariables, Infos, Variables, copied
+from rlk_baselines.callback_variables import AccumulatedVariables, Infos, Variables
+from rlk_baselines.common.vec_env.vector_view import copied
 
 if TYPE_CHECKING:
     from rlk.running.metrics import Means

@@ -5,7 +5,7 @@ Shapes: N environments.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, ClassVar
 
@@ -195,17 +195,18 @@ def _kept(value: Any) -> Any:
 
 def copied(observation: Any) -> Any:
     """A copy of an observation [N, …], which later steps do not overwrite."""
-    if isinstance(observation, dict):
-        return {key: copied(part) for key, part in observation.items()}
-    if isinstance(observation, tuple):
-        return tuple(copied(part) for part in observation)
-    return np.array(observation)
+    return _mapped(np.array, observation)
 
 
 def row(observation: Any, i: int) -> Any:
     """Observation i of observations [N, …]; the parts of dicts and tuples likewise."""
+    return _mapped(lambda part: part[i], observation)
+
+
+def _mapped(function: Callable[[Any], Any], observation: Any) -> Any:
+    """As `rlk.spaces.map_observation`, but also to each part of a tuple: these are not flat yet."""
     if isinstance(observation, Mapping):
-        return {key: row(part, i) for key, part in observation.items()}
+        return {key: _mapped(function, part) for key, part in observation.items()}
     if isinstance(observation, tuple):
-        return tuple(row(part, i) for part in observation)
-    return observation[i]
+        return tuple(_mapped(function, part) for part in observation)
+    return function(observation)
