@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rlk import hookimpl
 from rlk_baselines import A2C, DDPG, DQN, PPO2, sb3
 from rlk_baselines.common.callbacks import BaseCallback
 
@@ -39,6 +40,24 @@ def test_a_callback_that_cannot_begin_changes_nothing() -> None:
         model.learn(10, Fails(), log_interval=None)
     assert (model.num_timesteps, model.agent.plan.log_interval) == before
     assert model.agent.run.clock.cumulative_timesteps == cumulative
+
+
+def test_another_plugin_that_watches_hears_of_steps_too() -> None:
+    class StepWatcher:
+        n_steps = 0
+
+        @hookimpl
+        def rlk_step(self) -> None:
+            self.n_steps += 1
+
+    class WithAnother(A2C):
+        def _plugins(self) -> list[Any]:
+            return [*super()._plugins(), other]
+
+    other = StepWatcher()
+    model = WithAnother("MlpPolicy", "CartPole-v1").learn(10)
+    model.learn(5, lambda *_: True)
+    assert other.n_steps == 15
 
 
 def test_the_timesteps_of_all_calls_are_never_counted_from_0_again() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,15 @@ def test_every_documented_model_learns_and_is_loaded(
     assert env.action_space.contains(action)
     loaded, _ = HER.load(tmp_path / "model", env=env).predict(observation)
     assert np.array_equal(loaded, action)
+
+
+def test_ddpg_has_the_rows_and_variables_of_ddpg(capsys: pytest.CaptureFixture[str]) -> None:
+    settings = {"nb_rollout_steps": 8, "nb_train_steps": 1, "batch_size": 4, "verbose": 1}
+    env = BitFlippingEnv(4, continuous=True, max_steps=4)
+    model, told = HER("MlpPolicy", env, DDPG, **settings), set[Any]()
+    model.learn(32, lambda variables, _: told.add(variables["rank"]), log_interval=2)
+    rows = re.findall(r"\| total/steps *\| (\d+)", capsys.readouterr().out)
+    assert (rows, told) == (["16", "32"], {0})
 
 
 @pytest.mark.parametrize("strategy", GoalSelectionStrategy)

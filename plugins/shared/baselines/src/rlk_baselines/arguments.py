@@ -6,6 +6,7 @@ otherwise, the default is that of the algorithm's config, which follows the same
 
 from __future__ import annotations
 
+import functools
 import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -155,6 +156,40 @@ def signature(model: Any) -> inspect.Signature:
         for name, one in documented(model).items()
     ]
     return inspect.Signature(parameters)
+
+
+def documented_class(model: Any) -> type:
+    """The class of this package that a model has, or from which a program's class is derived."""
+    return next(kind for kind in type(model).__mro__ if "algo" in vars(kind))
+
+
+def show_defaults(kind: Any) -> None:
+    """Let `inspect.signature` show the documented defaults of `learn` and `predict` of a class."""
+    _show(kind, "learn", {"log_interval": kind.rows, "tb_log_name": kind.__name__})
+    _show(kind, "predict", {"deterministic": kind.acts_deterministically})
+
+
+def _show(kind: Any, name: str, defaults: Mapping[str, Any]) -> None:
+    """Let a method of a class show these defaults; the class gets one of its own for that."""
+    if name not in vars(kind):
+        setattr(kind, name, _handing_on(kind, name))
+    method = vars(kind)[name]
+    plain = inspect.signature(method)
+    shown = [
+        one.replace(default=defaults.get(key, one.default)) for key, one in plain.parameters.items()
+    ]
+    method.__signature__ = plain.replace(parameters=shown)
+
+
+def _handing_on(kind: Any, name: str) -> Callable[..., Any]:
+    """A method of a class that calls the one above it, in whichever class that is found."""
+
+    @functools.wraps(getattr(kind, name))
+    def method(self: Any, *arguments: Any, **keywords: Any) -> Any:
+        return getattr(super(kind, self), name)(*arguments, **keywords)
+
+    method.__module__, method.__qualname__ = kind.__module__, f"{kind.__qualname__}.{name}"
+    return method
 
 
 def bound(model: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> dict[str, Any]:

@@ -252,7 +252,6 @@ class Constructed(metaclass=Documented):
         """Use this agent from now on."""
         model: Any = self
         self._agent, self._watcher.model = agent, model
-        self._watcher.watch(agent.run, steps=False)
 
     @property
     def agent(self) -> Agent:

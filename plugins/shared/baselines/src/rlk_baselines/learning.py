@@ -1,20 +1,19 @@
 """Calls callbacks, and writes rows of metrics, while a model learns.
 
-`Watcher` is a plugin in the run of every model. It listens to single steps only if there is a
-callback or `tensorboard_log`.
+`Watcher` is a plugin in the run of every model. What listens only during a call of `learn` it
+passes to the agent as callbacks: so single steps are listened to only if there is a callback or
+`tensorboard_log`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
-import inspect
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
 
@@ -23,17 +22,15 @@ from rlk.errors import NotFinite
 from rlk.finite import finite
 from rlk.planning.run_settings import checked_timesteps
 from rlk.records import Step
-from rlk_baselines.callback_variables import AccumulatedVariables, constants, is_gail, shared
-from rlk_baselines.callback_variables.collection import Collection
-from rlk_baselines.callback_variables.episodes import Episodes
-from rlk_baselines.callback_variables.segment import Segment
+from rlk_baselines.arguments import documented_class
+from rlk_baselines.callback_variables import AccumulatedVariables, constants, shared
 from rlk_baselines.common.callback_interface import stops
 from rlk_baselines.refusals import Refused, refused
-from rlk_baselines.rows import LossCurves, Rows
+from rlk_baselines.rows import Curves, Rows
 from rlk_baselines.tensorboard import ScalarWriter, folder_of_run
 
 if TYPE_CHECKING:
-    from rlk.running.clock import Clock
+    from rlk.running.metrics import Means
     from rlk.running.run import Run
     from rlk_baselines.common.base_class import BaseRLModel
     from rlk_baselines.common.callbacks import BaseCallback
@@ -55,7 +52,7 @@ class Call:
     tb_log_name: str = attrs.field()
     reset_num_timesteps: bool
     writer: ScalarWriter | None = None
-    losses: LossCurves | None = None  #: writes losses for TensorBoard, independently of rows
+    curves: Curves | None = None  #: writes to it independently of rows
 
     @log_interval.validator
     def _check_interval(self, _: Any, value: Any) -> None:
@@ -95,28 +92,125 @@ def _raising() -> Iterator[None]:
         raise _CallbackFailed(error) from error
 
 
-class Watcher:
-    """Implements the hooks of a model's run.
+class CallbackHooks:
+    """Calls the callback of one call of `learn`.
+
+    Args:
+        model: the model that learns.
+        callback: its callback.
+        variables: those of `learn`, for its `locals`; the variables of steps are added.
+        losses: the means of the updates' metrics since they were last taken.
 
     Attributes:
-        call: the current call of `learn`, or None.
-        rows: the writer of rows of metrics.
+        store: stores the step that waits for the callback, which may change its rewards.
     """
+
+    def __init__(
+        self, model: BaseRLModel, callback: BaseCallback, variables: dict[str, Any], losses: Means
+    ) -> None:
+        self._model, self._callback = model, callback
+        self._variables, self._losses = variables, losses
+        self._before = dataclasses.replace(model.agent.run.clock)
+        self._accumulated: list[AccumulatedVariables] = []
+        self.store: Add | None = None
+
+    @hookimpl
+    def rlk_training_start(self) -> None:
+        self._accumulated = self._model.accumulated(self._before)
+        globals_here = vars(sys.modules[documented_class(self._model).__module__])
+        with _raising():
+            self._callback.on_training_start(self._variables, globals_here)
+
+    @hookimpl
+    def rlk_rollout_start(self, run: Run) -> None:
+        for variables in self._accumulated:
+            variables.begin(run)
+        with _raising():
+            self._callback.on_rollout_start()
+
+    @hookimpl
+    def rlk_step(self, run: Run, step: Step) -> bool | None:
+        """Call the callback, store the step, and return False if it stops the training."""
+        infos = run.env.infos() if hasattr(run.env, "infos") else [{}] * run.n_envs
+        found = shared(run, step, infos, self._before)
+        step = step._replace(reward=found["rewards"])  # which the callback may change in place
+        for variables in self._accumulated:
+            variables.see(run, step, infos, found)
+        self._variables.update(found)
+        self._callback.update_locals(self._variables)
+        try:
+            is_last = stops(self._callback.on_step())
+        finally:
+            self._store(run, step)
+        for variables in self._accumulated:
+            variables.add(step, infos)
+        return False if is_last else None
+
+    def _store(self, run: Run, step: Step) -> None:
+        """Store the step that was held back, with the rewards that the callback left."""
+        store, self.store = self.store, None
+        if store is None:
+            return
+        if not finite(step.reward):
+            raise NotFinite(
+                f"callback {type(self._callback).__name__} left rewards of {step.reward} at "
+                f"timestep {run.timesteps}.\nNothing of this step was stored. Mend what it writes "
+                "into self.locals['rewards']."
+            )
+        store(step)
+
+    @hookimpl
+    def rlk_rollout_end(self) -> None:
+        for variables in self._accumulated:
+            self._variables.update(variables.collected())
+        self._callback.update_locals(self._variables)
+        with _raising():
+            self._callback.on_rollout_end()
+
+    @hookimpl
+    def rlk_update_end(self, run: Run) -> None:
+        for variables in self._accumulated:
+            self._variables.update(variables.updated(run, self._losses))
+
+    @hookimpl
+    def rlk_training_end(self) -> None:
+        with _raising():
+            self._callback.on_training_end()
+
+
+class RowsByCollections:
+    """Writes a row every so many collections, for a model whose rows rlk counts by episodes."""
+
+    def __init__(self, run: Run, every: int) -> None:
+        self._every, self._logged = every, run.clock.iterations
+
+    @hookimpl
+    def rlk_update_end(self, run: Run) -> None:
+        if run.clock.iterations - self._logged >= self._every:
+            self._logged = run.clock.iterations
+            run.log()
+
+
+class Watcher:
+    """The plugin in the run of every model, through which the model learns.
+
+    Attributes:
+        rows: the writer of rows of metrics.
+        model: the model.
+    """
+
+    heard: ClassVar[type[CallbackHooks]] = CallbackHooks  #: what calls callbacks
 
     def __init__(self) -> None:
         self.rows = Rows()
         self.model: BaseRLModel | None = None
-        self.call: Call | None = None
-        self._variables: dict[str, Any] = {}
-        self._accumulated: list[AccumulatedVariables] = []
-        self._seen_episodes = 0
-        self._store_held: Add | None = None  # stores a step that waits for the callback
+        self._call: Call | None = None  # the current one
+        self._callback: CallbackHooks | None = None  # what calls its callback
 
     def learn(self, model: BaseRLModel, call: Call) -> None:
         """Train a model with the arguments of a call."""
         agent, run = model.agent, model.agent.run
-        clock, plan = run.clock.state_dict(), run.plan
-        self._set_interval(run, model.rows_every or call.log_interval)
+        clock = run.clock.state_dict()
         if call.reset_num_timesteps:
             run.clock.restart()
         if model.tensorboard_log is not None and run.communicator.rank == 0:
@@ -130,63 +224,40 @@ class Watcher:
                 call.callback.init_callback(model)
             except BaseException:
                 run.clock.load_state_dict(clock)
-                run.plan = plan
                 raise
-        self.call = call
-        self.watch(run, steps=call.callback is not None or call.writer is not None)
+        # In Stable Baselines 0 and None mean never, so the interval is longer than any run.
+        every = int(model.rows_every or call.log_interval or _NEVER)
+        in_rlk = _NEVER if model.counts_collections else every
+        run.plan = attrs.evolve(run.plan, log_interval=in_rlk)
+        self._call = call
         try:
             with contextlib.ExitStack() as followers:
-                if call.writer is not None:
-                    means = followers.enter_context(run.metrics.followed())
-                    call.losses = self.rows.losses(call.writer, means)
-                if call.callback is not None:
-                    self._latest = followers.enter_context(run.metrics.followed())
-                agent.learn(call.total_timesteps, reset_num_timesteps=call.reset_num_timesteps)
+                parts = self._parts(model, call, every, followers)
+                reset = call.reset_num_timesteps
+                agent.learn(call.total_timesteps, reset_num_timesteps=reset, callback=parts)
         except _CallbackFailed as failed:
             raise failed.error from None
         finally:
-            self.call = None
-            self.watch(run, steps=False)
-            if run.plan.log_interval == _NEVER:  # `model.agent.learn` uses it
-                run.plan = attrs.evolve(run.plan, log_interval=self._collections)
+            self._call = self._callback = None
+            run.plan = attrs.evolve(run.plan, log_interval=every)  # `model.agent.learn` uses it
 
-    def _set_interval(self, run: Run, interval: int | None) -> None:
-        """Set how often rows come: in collections for DDPG, otherwise as rlk counts."""
-        # In Stable Baselines 0 and None mean never, so the interval is longer than any run.
-        every = int(interval or _NEVER)
-        counts_collections = run.plan.algorithm.name == "ddpg"  # rlk counts episodes
-        self._collections = every if counts_collections else _NEVER
-        self._logged = run.clock.iterations
-        run.plan = attrs.evolve(run.plan, log_interval=_NEVER if counts_collections else every)
-
-    def watch(self, run: Run, *, steps: bool) -> None:
-        """Listen to single steps, or stop doing so, so that they cost the run nothing."""
-        found = run.hooks.listeners("rlk_step")
-        own = type(self).__name__
-        run.listeners["rlk_step"] = [one for one in found if steps or own not in one[0]]
-
-    @hookimpl
-    def rlk_training_start(self, run: Run) -> None:
-        if self.call is not None and self.call.losses is not None:
-            self.call.losses.begin(run)
-        if self.call is not None and self.call.callback is not None:
-            assert self.model is not None
-            self._variables = self.call.variables(self.model)
-            self._before = dataclasses.replace(run.clock)
-            own = self.model.own_variables()
-            self._accumulated = _accumulated_for(self.model, self._before) + own
-            globals_here = vars(sys.modules[documented_class(self.model).__module__])
-            with _raising():
-                self.call.callback.on_training_start(self._variables, globals_here)
-
-    @hookimpl
-    def rlk_rollout_start(self, run: Run) -> None:
-        self._seen_episodes = run.clock.episodes
-        if self.call is not None and self.call.callback is not None:
-            for variables in self._accumulated:
-                variables.begin(run)
-            with _raising():
-                self.call.callback.on_rollout_start()
+    def _parts(
+        self, model: BaseRLModel, call: Call, every: int, followers: contextlib.ExitStack
+    ) -> list[Any]:
+        """What listens to the run during a call of `learn`."""
+        run, parts = model.agent.run, list[Any]()
+        if call.writer is not None:
+            means = followers.enter_context(run.metrics.followed())
+            call.curves = self.rows.curves(call.writer, means)
+            if call.curves is not None:
+                parts.append(call.curves)
+        if model.counts_collections:
+            parts.append(RowsByCollections(run, every))
+        if call.callback is not None:
+            losses = followers.enter_context(run.metrics.followed())
+            self._callback = self.heard(model, call.callback, call.variables(model), losses)
+            parts.append(self._callback)
+        return parts
 
     @hookimpl(trylast=True)  # outermost: a bonus is added to what the callback leaves
     def rlk_wrap_add(self) -> Callable[[Add], Add]:
@@ -194,92 +265,24 @@ class Watcher:
 
         def wrapper(add: Add) -> Add:
             def store_or_hold(step: Step) -> None:
-                if self.call is None or self.call.callback is None:
+                if self._callback is None:
                     add(step)
                 else:
-                    self._store_held = add
+                    self._callback.store = add
 
             return store_or_hold
 
         return wrapper
 
-    @hookimpl
-    def rlk_step(self, run: Run, step: Step) -> bool | None:
-        """Call the callback, store the step, and return False if it stops the training."""
-        if self.call is None:
-            return None
-        if self.call.writer is not None and run.clock.episodes != self._seen_episodes:
-            new, self._seen_episodes = run.clock.episodes - self._seen_episodes, run.clock.episodes
-            self.rows.write_episodes(self.call.writer, run, new)
-        if self.call.callback is None:
-            return None
-        infos = run.env.infos() if hasattr(run.env, "infos") else [{}] * run.n_envs
-        found = shared(run, step, infos, self._before)
-        step = step._replace(reward=found["rewards"])  # which the callback may change in place
-        for variables in self._accumulated:
-            variables.see(run, step, infos, found)
-        self._variables.update(found)
-        self.call.callback.update_locals(self._variables)
-        try:
-            is_last = stops(self.call.callback.on_step())
-        finally:
-            self._store(run, step)
-        for variables in self._accumulated:
-            variables.add(step, infos)
-        return False if is_last else None
-
-    def _store(self, run: Run, step: Step) -> None:
-        """Store the step that was held back, with the rewards that the callback left."""
-        store, self._store_held = self._store_held, None
-        if store is None:
-            return
-        if not finite(step.reward):
-            assert self.call is not None
-            raise NotFinite(
-                f"callback {type(self.call.callback).__name__} left rewards of {step.reward} at "
-                f"timestep {run.timesteps}.\nNothing of this step was stored. Mend what it writes "
-                "into self.locals['rewards']."
-            )
-        store(step)
-
-    @hookimpl
-    def rlk_rollout_end(self) -> None:
-        if self.call is not None and self.call.callback is not None:
-            for variables in self._accumulated:
-                self._variables.update(variables.collected())
-            self.call.callback.update_locals(self._variables)
-            with _raising():
-                self.call.callback.on_rollout_end()
-
-    @hookimpl
-    def rlk_update_end(self, run: Run) -> None:
-        if self.call is None:
-            return
-        if self.call.losses is not None:
-            self.call.losses.write(run)
-        if self.call.callback is not None:
-            for variables in self._accumulated:
-                self._variables.update(variables.updated(run, self._latest))
-        if run.clock.iterations - self._logged >= self._collections:
-            self._logged = run.clock.iterations
-            run.log()
-
-    @hookimpl
-    def rlk_training_end(self, run: Run) -> None:
-        if self.call is None:
-            return
-        if self.call.losses is not None:
-            self.call.losses.write(run, is_last=True)
-        if self.call.callback is not None:
-            with _raising():
-                self.call.callback.on_training_end()
-        if self.call.writer is not None:
-            self.call.writer.flush()
+    @hookimpl(trylast=True)  # callbacks may have written to it
+    def rlk_training_end(self) -> None:
+        if self._call is not None and self._call.writer is not None:
+            self._call.writer.flush()
 
     @hookimpl
     def rlk_write_row(self, run: Run, row: Mapping[str, float]) -> None:
         assert self.model is not None
-        self.rows.write(self.model, self.call, run, row)
+        self.rows.write(self.model, self._call, run, row)
 
 
 def whole_timesteps(timesteps: Any) -> int:
@@ -287,64 +290,3 @@ def whole_timesteps(timesteps: Any) -> int:
     is_fraction = isinstance(timesteps, float) and math.isfinite(timesteps)
     with refused():
         return checked_timesteps(int(timesteps) if is_fraction else timesteps, "learn")
-
-
-def documented_class(model: BaseRLModel) -> type:
-    """The class of this package that a model has, or from which a program's class is derived."""
-    return next(kind for kind in type(model).__mro__ if "algo" in vars(kind))
-
-
-def show_defaults(kind: type[BaseRLModel]) -> None:
-    """Let `inspect.signature` show the documented defaults of `learn` and `predict` of a class."""
-    _show(kind, "learn", {"log_interval": kind.rows, "tb_log_name": kind.__name__})
-    _show(kind, "predict", {"deterministic": kind.acts_deterministically})
-
-
-def _show(kind: type[BaseRLModel], name: str, defaults: Mapping[str, Any]) -> None:
-    """Let a method of a class show these defaults; the class gets one of its own for that."""
-    if name not in vars(kind):
-        setattr(kind, name, _handing_on(kind, name))
-    method = vars(kind)[name]
-    plain = inspect.signature(method)
-    shown = [
-        one.replace(default=defaults.get(key, one.default)) for key, one in plain.parameters.items()
-    ]
-    method.__signature__ = plain.replace(parameters=shown)
-
-
-def _handing_on(kind: type[BaseRLModel], name: str) -> Callable[..., Any]:
-    """A method of a class that calls the one above it, in whichever class that is found."""
-
-    @functools.wraps(getattr(kind, name))
-    def method(self: Any, *arguments: Any, **keywords: Any) -> Any:
-        return getattr(super(kind, self), name)(*arguments, **keywords)
-
-    method.__module__, method.__qualname__ = kind.__module__, f"{kind.__qualname__}.{name}"
-    return method
-
-
-def _accumulated_for(model: BaseRLModel, before: Clock) -> list[AccumulatedVariables]:
-    """The variables that accumulate for the callbacks of a model; none, or one object.
-
-    They begin in the middle of the episodes that an earlier call of `learn` left unfinished.
-
-    Args:
-        model: the model that learns.
-        before: the clock when `learn` was called.
-    """
-    run = model.agent.run
-    is_off_policy = run.plan.algorithm.component.collects == "off-policy"
-    running = run.collector.state_dict()
-    if model.learns_from_vectors or run.n_envs > 1:
-        return [] if is_off_policy else [Collection(before, running["start"])]
-    return_, length = float(running["returns"][0]), int(running["lengths"][0])
-    if is_off_policy:
-        normalize = model.get_vec_normalize_env()
-        is_reset_first = running["observation"] is None
-        if normalize is not None and not is_reset_first:
-            return_ = float(normalize.get_original_returns()[0])
-        return [Episodes(normalize, [return_], length)]
-    is_start, knows_rewards = bool(running["start"][0]), not is_gail(model)
-    return [
-        Segment(run, knows_rewards=knows_rewards, return_=return_, length=length, is_start=is_start)
-    ]

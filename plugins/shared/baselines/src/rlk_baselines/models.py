@@ -8,7 +8,11 @@ from typing import Any, ClassVar
 from rlk import spaces
 from rlk.agent import Agent
 from rlk.records import Array
+from rlk.running.clock import Clock
 from rlk.running.observation_check import observation_check
+from rlk_baselines.callback_variables import AccumulatedVariables
+from rlk_baselines.callback_variables.episodes import Episodes
+from rlk_baselines.callback_variables.segment import Segment
 from rlk_baselines.common.base_class import BaseRLModel
 from rlk_baselines.common.vec_env import VecEnv
 from rlk_baselines.environments.spaces import planned_spaces
@@ -60,9 +64,40 @@ class ActorCriticRLModel(BaseRLModel):
         return self.act_model.proba_step(obs, state, mask)
 
 
+class SegmentModel(ActorCriticRLModel):
+    """The base class of GAIL, PPO1 and TRPO, which learn from one environment on every rank."""
+
+    trains_over_mpi = True
+    learns_from_vectors = False
+    rows_every = 1
+    #: Whether the model learns from the environment's rewards, not from those of a discriminator.
+    knows_rewards: ClassVar[bool] = True
+
+    def own_constants(self, total_timesteps: int) -> dict[str, Any]:
+        found = {"policy": self.policy_pi, "env": self.get_env(), "gail": not self.knows_rewards}
+        found["horizon"] = self.agent.run.algorithm.steps_per_collect()
+        return found | ({"reward_giver": None} if self.knows_rewards else {})
+
+    def accumulated(self, before: Clock) -> list[AccumulatedVariables]:
+        """As in `BaseRLModel`; an episode that an earlier call left unfinished goes on."""
+        run = self.agent.run
+        if run.n_envs > 1:
+            return super().accumulated(before)
+        running = run.collector.state_dict()
+        segment = Segment(
+            run,
+            knows_rewards=self.knows_rewards,
+            return_=float(running["returns"][0]),
+            length=int(running["lengths"][0]),
+            is_start=bool(running["start"][0]),
+        )
+        return [segment]
+
+
 class OffPolicyRLModel(BaseRLModel):
     """The base class of models that learn from a replay storage."""
 
+    is_off_policy = True
     learns_from_vectors = False
     acts_deterministically = True
     #: Whether policy and critics each have a CNN of their own.
@@ -78,6 +113,18 @@ class OffPolicyRLModel(BaseRLModel):
         return self.stepped(self)
 
     policy_tf = step_model
+
+    def accumulated(self, before: Clock) -> list[AccumulatedVariables]:
+        """As in `BaseRLModel`; an episode that an earlier call left unfinished goes on."""
+        run = self.agent.run
+        if self.learns_from_vectors or run.n_envs > 1:
+            return []
+        running, normalize = run.collector.state_dict(), self.get_vec_normalize_env()
+        return_, length = float(running["returns"][0]), int(running["lengths"][0])
+        is_reset_first = running["observation"] is None
+        if normalize is not None and not is_reset_first:
+            return_ = float(normalize.get_original_returns()[0])
+        return [Episodes(normalize, [return_], length)]
 
     def _set_initial(self, given: dict[str, Any], env: VecEnv | None) -> None:
         super()._set_initial(with_objects(given), env)

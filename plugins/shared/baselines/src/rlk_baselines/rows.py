@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from rlk import hookimpl
 from rlk_baselines import logger
 from rlk_baselines.log_formats import valid_float_value
 from rlk_baselines.row_names import named
@@ -62,24 +63,19 @@ class Rows:
         if call is None or call.writer is None:
             return
         numbers = {tag: value for tag, value in own.items() if valid_float_value(value)}
-        others = row if call.losses is None else call.losses.left_of(row, run)
+        others = row if call.curves is None else call.curves.left_of(row, run)
         call.writer.add_scalars({**numbers, **others}, run.timesteps)
         if model.full_tensorboard_log:
             for name, values in model.get_parameters().items():
                 call.writer.add_histogram(name, values, run.timesteps)
 
-    def losses(self, writer: ScalarWriter, means: Means) -> LossCurves | None:
-        """The writer of loss curves for TensorBoard, or None if losses are only in rows."""
-        return LossCurves(writer, means)
-
-    def write_episodes(self, writer: ScalarWriter, run: Run, n_new: int) -> None:
-        """Write the returns of the latest `n_new` episodes for TensorBoard."""
-        for return_, _ in list(run.metrics.recent_episodes)[-n_new:]:
-            writer.add_scalar("episode_reward", return_, run.timesteps, waits=True)
+    def curves(self, writer: ScalarWriter, means: Means) -> Curves | None:
+        """What writes to TensorBoard independently of rows, or None if nothing does."""
+        return Curves(writer, means)
 
 
-class LossCurves:
-    """Writes the mean losses for TensorBoard at regular intervals, independently of rows.
+class Curves:
+    """Writes the return of every episode for TensorBoard, and mean losses at regular intervals.
 
     Args:
         writer: the writer of TensorBoard events.
@@ -88,14 +84,33 @@ class LossCurves:
 
     def __init__(self, writer: ScalarWriter, means: Means) -> None:
         self._writer, self._means = writer, means
-        self._at = 0
+        self._at = self._seen_episodes = 0
         self._names: set[str] = set()
 
-    def begin(self, run: Run) -> None:
-        """Note the timestep at the start of the training."""
+    @hookimpl
+    def rlk_training_start(self, run: Run) -> None:
         self._at = run.timesteps
 
-    def write(self, run: Run, *, is_last: bool = False) -> None:
+    @hookimpl
+    def rlk_rollout_start(self, run: Run) -> None:
+        self._seen_episodes = run.clock.episodes
+
+    @hookimpl
+    def rlk_step(self, run: Run) -> None:
+        n_new, self._seen_episodes = run.clock.episodes - self._seen_episodes, run.clock.episodes
+        if n_new:
+            for return_, _ in list(run.metrics.recent_episodes)[-n_new:]:
+                self._writer.add_scalar("episode_reward", return_, run.timesteps, waits=True)
+
+    @hookimpl
+    def rlk_update_end(self, run: Run) -> None:
+        self._write(run, is_last=False)
+
+    @hookimpl
+    def rlk_training_end(self, run: Run) -> None:
+        self._write(run, is_last=True)
+
+    def _write(self, run: Run, *, is_last: bool) -> None:
         """Write a point, if one is due or it is the last one, and any waiting events."""
         steps = (run.timesteps - self._at) / (run.n_envs * run.communicator.size)
         if steps < _BETWEEN_POINTS and not is_last:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rlk_baselines.arguments import LAST_OF_ONE_THREAD, Argument, Needed, Rate
+from rlk_baselines.callback_variables.collection import CollectionOfACER
 from rlk_baselines.models import ActorCriticRLModel
 from rlk_baselines.sb3.elsewhere import not_here
 
@@ -24,6 +25,7 @@ class ACER(ActorCriticRLModel):
     """
 
     algo = "acer"
+    collected = CollectionOfACER
     arguments = (
         Argument("gamma"),
         Argument("n_steps"),

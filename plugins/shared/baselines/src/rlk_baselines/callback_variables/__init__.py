@@ -22,9 +22,8 @@ import numpy as np
 
 from rlk.records import Array, Step
 from rlk.running.clock import Clock
-from rlk.spaces import map_observation
 from rlk_action_scaling import middle_and_half
-from rlk_baselines.common.schedules import get_schedule_fn
+from rlk_baselines.common.vec_env.vector_view import copied, row
 from rlk_networks.recurrent import is_recurrent
 
 if TYPE_CHECKING:
@@ -61,22 +60,10 @@ class AccumulatedVariables:
 
 def constants(model: Any, total_timesteps: int) -> Variables:
     """The variables that do not change during a call of `learn`."""
-    run, now = model.agent.run, time.time()
-    found: Variables = dict.fromkeys(("start_time", "t_start", "t_first_start"), now)
-    algorithm = run.plan.algorithm.name
-    if algorithm == "ppo2":
-        value = model.cliprange_vf
-        found["cliprange_vf"] = None if value is None else get_schedule_fn(value)
-        found["n_updates"] = total_timesteps // (run.algorithm.steps_per_collect() * run.n_envs)
-    if run.plan.algorithm.component.collects != "off-policy" and not is_recurrent(run.policy):
+    found: Variables = dict.fromkeys(("start_time", "t_start", "t_first_start"), time.time())
+    if not model.is_off_policy and not is_recurrent(model.agent.run.policy):
         found["states"] = None
-    if algorithm == "ddpg":
-        found["rank"] = run.communicator.rank
-    if algorithm in ("ppo1", "trpo") and hasattr(model, "policy_pi"):  # sb3-contrib's has none
-        imitates = is_gail(model)
-        found |= {"policy": model.policy_pi, "env": model.get_env(), "gail": imitates}
-        found |= {"horizon": run.algorithm.steps_per_collect()}
-        found |= {} if imitates else {"reward_giver": None}
+    found |= model.own_constants(total_timesteps)
     return found
 
 
@@ -126,24 +113,12 @@ def env_actions(run: Run, actions: Array) -> Array:
     return clipped
 
 
-def copied(observation: Any) -> Any:
-    """A copy of an observation, whose arrays later steps do not overwrite."""
-    return map_observation(np.copy, observation)
-
-
 def first(observation: Any) -> Any:
     """The observation of the first environment, copied."""
-    return map_observation(lambda part: np.copy(part[0]), observation)
+    return copied(row(observation, 0))
 
 
 def after(step: Step) -> Any:
     """The first environment's observation after a step; the last one of an episode that ended."""
     ended = step.terminated[0] or step.truncated[0]
     return copied(step.final_observation[0]) if ended else first(step.next_observation)
-
-
-def is_gail(model: Any) -> bool:
-    """Whether the model learns from a discriminator's rewards."""
-    from rlk_baselines.gail import GAIL  # not at the top: every model imports this file
-
-    return isinstance(model, GAIL)

@@ -13,7 +13,8 @@ import numpy as np
 
 from rlk.records import Array, Step
 from rlk.running.clock import Clock
-from rlk_baselines.callback_variables import AccumulatedVariables, Infos, Variables, copied
+from rlk_baselines.callback_variables import AccumulatedVariables, Infos, Variables
+from rlk_baselines.common.vec_env.vector_view import copied
 
 if TYPE_CHECKING:
     from rlk.running.metrics import Means
@@ -50,10 +51,6 @@ class Collection(AccumulatedVariables):
             seen["mb_values"] = extras["value"].copy()
         if "log_prob" in extras:
             seen["mb_neglogpacs"] = -extras["log_prob"]
-        if run.plan.algorithm.name == "acer":
-            seen["mb_mus"] = found["mus"] = _probabilities(extras["parameters"])
-            lists.setdefault("enc_obs", []).append(seen["mb_obs"])
-            found["steps"] = self._steps
         for name, value in seen.items():
             lists.setdefault(name, []).append(value)
         found |= lists
@@ -81,6 +78,16 @@ class Collection(AccumulatedVariables):
         if "entropy_loss" in numbers:
             found["policy_entropy"] = -numbers["entropy_loss"]
         return found
+
+
+class CollectionOfACER(Collection):
+    """The collection so far, with the probabilities of all actions."""
+
+    def see(self, run: Run, step: Step, infos: Infos, found: Variables) -> None:
+        super().see(run, step, infos, found)
+        found["mus"], found["steps"] = _probabilities(step.extras["parameters"]), self._steps
+        self.lists.setdefault("mb_mus", []).append(found["mus"])
+        found |= self.lists | {"enc_obs": self.lists["mb_obs"]}
 
 
 def _probabilities(logits: Array) -> Array:

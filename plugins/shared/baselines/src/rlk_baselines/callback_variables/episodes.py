@@ -14,10 +14,10 @@ from rlk_baselines.callback_variables import (
     Infos,
     Variables,
     after,
-    copied,
     env_actions,
     first,
 )
+from rlk_baselines.common.vec_env.vector_view import copied
 
 if TYPE_CHECKING:
     from rlk.running.run import Run

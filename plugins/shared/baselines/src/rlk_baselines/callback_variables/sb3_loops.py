@@ -28,12 +28,10 @@ class LoopVariables(AccumulatedVariables):
 
     Args:
         model: the model that learns.
-        is_off_policy: whether it learns from a replay.
     """
 
-    def __init__(self, model: Any, *, is_off_policy: bool) -> None:
-        self._model, self._is_off_policy = model, is_off_policy
-        self._env = model.get_env()
+    def __init__(self, model: Any) -> None:
+        self._model, self._env = model, model.get_env()
         self._steps = 0
 
     def begin(self, run: Run) -> None:
@@ -41,8 +39,8 @@ class LoopVariables(AccumulatedVariables):
 
     def see(self, run: Run, step: Step, infos: Infos, found: Variables) -> None:
         found["env"] = self._env
-        if self._is_off_policy:
-            model = self._model
+        model = self._model
+        if model.is_off_policy:
             found |= {"buffer_actions": found["actions"], "actions": found["clipped_actions"]}
             found |= {"replay_buffer": model.replay_buffer, "num_collected_steps": self._steps + 1}
             found["learning_starts"] = model.learning_starts
@@ -61,7 +59,7 @@ class LoopVariables(AccumulatedVariables):
         )
         found |= {"iteration": found["update"] - 1, "n_steps": self._steps}
         found["n_rollout_steps"] = run.algorithm.steps_per_collect()
-        found["rollout_buffer"] = self._model.rollout_buffer
+        found["rollout_buffer"] = model.rollout_buffer
 
     def add(self, step: Step, infos: Infos) -> None:
         self._steps += 1

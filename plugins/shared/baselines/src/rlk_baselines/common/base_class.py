@@ -6,7 +6,7 @@ import math
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import IO, Any, Literal, NamedTuple, NoReturn, Self, SupportsIndex
+from typing import IO, Any, ClassVar, Literal, NoReturn, Self, SupportsIndex
 
 import numpy as np
 
@@ -15,10 +15,13 @@ from rlk.planning.other_environment import check_same_spaces
 from rlk.planning.run_settings import checked_seed
 from rlk.protocols import State
 from rlk.records import Array
+from rlk.running.clock import Clock
 from rlk.running.device import on_threads, threads_of
 from rlk.saving import checkpoint
 from rlk_baselines import model_files
+from rlk_baselines.arguments import documented_class, show_defaults
 from rlk_baselines.callback_variables import AccumulatedVariables
+from rlk_baselines.callback_variables.collection import Collection
 from rlk_baselines.changing import rebuilt
 from rlk_baselines.common.callbacks import BaseCallback, as_callback
 from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize, unwrap_vec_normalize
@@ -28,24 +31,13 @@ from rlk_baselines.environments.own_exceptions import own_exceptions
 from rlk_baselines.environments.spaces import planned_spaces
 from rlk_baselines.environments.training_vector import BareVector, WrappedVector
 from rlk_baselines.environments.unvectorized import Unvectorized
-from rlk_baselines.learning import Call, documented_class, show_defaults, whole_timesteps
+from rlk_baselines.learning import Call, whole_timesteps
 from rlk_baselines.policies.registered import class_of
 from rlk_baselines.refusals import ParametersDoNotFit, Refused, as_written, refused
+from rlk_baselines.variable import Variable
 from rlk_bc.cloning import pretrain
 
 Callback = BaseCallback | Callable[..., Any] | list[Any] | None
-
-
-class Variable(NamedTuple):
-    """A named parameter of a model. Stable Baselines has TensorFlow variables in its place."""
-
-    name: str
-    value: Array
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the value."""
-        return tuple(self.value.shape)
 
 
 class BaseRLModel(Constructed):
@@ -63,6 +55,10 @@ class BaseRLModel(Constructed):
     Raises:
         ValueError: if something does not exist, or does not fit the rest.
     """
+
+    is_off_policy: ClassVar[bool] = False  #: whether it learns from a replay alone
+    counts_collections: ClassVar[bool] = False  #: for rows, where rlk counts episodes
+    collected: ClassVar[type[Collection]] = Collection  #: the variables of callbacks on collections
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -120,12 +116,21 @@ class BaseRLModel(Constructed):
                 f"this {type(self).__name__} has no environment to learn in: pass env to the "
                 "constructor, or call set_env(env) first."
             )
-        if isinstance(self._env, AwaitedVecEnv) and not self._env.env_id:
-            raise self._env.refusal()
+        if (awaited := self._awaited_env()) is not None:
+            raise awaited.refusal()
 
-    def own_variables(self) -> list[AccumulatedVariables]:
-        """What adds variables for callbacks that only models of this class have."""
-        return []
+    def _awaited_env(self) -> Any:
+        """The placeholder for an environment that a loaded model cannot make, or None."""
+        is_awaited = isinstance(self._env, AwaitedVecEnv) and self._env.env_id is None
+        return self._env if is_awaited else None
+
+    def accumulated(self, before: Clock) -> list[AccumulatedVariables]:
+        """What adds the variables of steps for callbacks, in a call of `learn` that begins now."""
+        return [self.collected(before, self.agent.run.collector.state_dict()["start"])]
+
+    def own_constants(self, total_timesteps: int) -> dict[str, Any]:
+        """Variables for callbacks that only models of this class have, the same at every step."""
+        return {}
 
     def predict(
         self,
@@ -196,17 +201,9 @@ class BaseRLModel(Constructed):
         """
         if self.verbose > 0:
             print("Pretraining with Behavior Cloning...")
-        agent = self.agent
+        agent, numbers = self.agent, (n_epochs, learning_rate, adam_epsilon, val_interval)
         with refused(), on_threads(threads_of(agent.run)):
-            pretrain(
-                agent,
-                dataset,
-                n_epochs,
-                learning_rate,
-                adam_epsilon,
-                val_interval,
-                verbose=self.verbose,
-            )
+            pretrain(agent, dataset, *numbers, verbose=self.verbose)
         return self
 
     # ---- the environment -------------------------------------------------------------------------
@@ -218,7 +215,7 @@ class BaseRLModel(Constructed):
         comes back with gym's. If it was given a vector of one environment, the result steps that
         vector without the batch axis. Models that learn from vectors return the vector.
         """
-        if isinstance(self._env, AwaitedVecEnv) and self._env.env_id is None:
+        if self._awaited_env() is not None:
             return None
         if self._env is None or self.learns_from_vectors or self._env.num_envs > 1:
             return self._env

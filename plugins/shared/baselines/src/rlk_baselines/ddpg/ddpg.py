@@ -61,6 +61,7 @@ class DDPG(DeterministicModel):
     algo = "ddpg"
     has_cnns_apart = True
     trains_over_mpi = True
+    counts_collections = True
     stepped = ValuedStep
     arguments = (
         Argument("gamma"),
@@ -94,6 +95,9 @@ class DDPG(DeterministicModel):
         Argument("random_exploration"),
         *LAST_OF_ONE_THREAD,
     )
+
+    def own_constants(self, total_timesteps: int) -> dict[str, Any]:
+        return {"rank": self.agent.run.communicator.rank}
 
     def own_plugins(self) -> list[Any]:
         """Plugins that evaluate, and that show the strength of the noise, if they are asked for."""

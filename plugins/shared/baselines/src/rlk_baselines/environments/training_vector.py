@@ -135,10 +135,8 @@ class WrappedVector(VectorEnv[Any, Any, Any]):
         """The environments, of a vector that holds them in this process.
 
         Raises:
-            AttributeError: for any other; also where a loaded model's are not made yet.
+            AttributeError: for any other.
         """
-        if isinstance(self.venv, AwaitedVecEnv) and not self.venv.is_made:
-            raise AttributeError("envs")
         return list(self.venv.envs)  # type: ignore[attr-defined]
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> Any:

@@ -19,7 +19,7 @@ from rlk_adversarial_reward.component import gail_reward
 from rlk_adversarial_reward.extension import GAILReward
 from rlk_baselines.arguments import SET_UP, VERBOSE, Argument
 from rlk_baselines.model_files import KEY, Saved, parameters_in
-from rlk_baselines.models import ActorCriticRLModel
+from rlk_baselines.models import SegmentModel
 from rlk_baselines.refusals import ParametersDoNotFit
 from rlk_baselines.trpo_mpi import TRPO
 from rlk_expert_data import ExpertDataset
@@ -61,7 +61,7 @@ class Imitation(GAILReward):
         return super()._read()
 
 
-class GAIL(ActorCriticRLModel):
+class GAIL(SegmentModel):
     """Generative adversarial imitation learning (Ho and Ermon 2016, arXiv 1606.03476).
 
     Args:
@@ -75,10 +75,8 @@ class GAIL(ActorCriticRLModel):
     """
 
     algo = "trpo"
-    trains_over_mpi = True
     arguments = (*_FIRST, *(one for one in TRPO.arguments if one not in _FIRST))
-    learns_from_vectors = False
-    rows_every = 1
+    knows_rewards = False
 
     def _plugins(self) -> list[Any]:
         dataset = self._given["expert_dataset"]

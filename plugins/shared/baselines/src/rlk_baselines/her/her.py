@@ -110,6 +110,11 @@ class HER(OffPolicyRLModel):
         return bool(self.model_class.trains_over_mpi)
 
     @property
+    def counts_collections(self) -> bool:  # type: ignore[override]
+        """As in `model_class`."""
+        return bool(self.model_class.counts_collections)
+
+    @property
     def step_model(self) -> Any:
         """The policy of `model_class`, for single steps."""
         return self.model_class.stepped(self)
@@ -144,17 +149,15 @@ class HER(OffPolicyRLModel):
         is_flat = not hasattr(like.observation_space, "spaces")
         return (FlatGoals(observation).space if is_flat else observation), action
 
+    def own_constants(self, total_timesteps: int) -> dict[str, Any]:
+        found: dict[str, Any] = self.model_class.own_constants(self, total_timesteps)
+        return found
+
     def own_plugins(self) -> list[Any]:
         found: list[Any] = self.model_class.own_plugins(self)
         return found
 
     # ---- learning and acting ---------------------------------------------------------------------
-
-    def _refuse_no_env(self) -> None:
-        if self._is_awaited():
-            env: Any = self._env
-            raise env.envs[0].refusal()
-        super()._refuse_no_env()
 
     def predict(
         self,
@@ -192,14 +195,10 @@ class HER(OffPolicyRLModel):
 
     # ---- the environment and files ---------------------------------------------------------------
 
-    def _is_awaited(self) -> bool:
-        """Whether the model was loaded without an environment."""
+    def _awaited_env(self) -> Any:
         vector: Any = self._env
-        return vector is not None and isinstance(vector.envs[0], AwaitedGoals)
-
-    def get_env(self) -> Any:
-        """The environment that the model learns from, or None if it was loaded without one."""
-        return None if self._is_awaited() else super().get_env()
+        is_awaited = vector is not None and isinstance(vector.envs[0], AwaitedGoals)
+        return vector.envs[0] if is_awaited else None
 
     def set_env(self, env: Any) -> None:
         """Learn from another goal environment from now on."""
@@ -224,7 +223,9 @@ class HER(OffPolicyRLModel):
         saved.given.update({k: v for k, v in own.items() if k not in saved.changes})
         self._set_initial(saved.given, vector)
         self._use(saved.agent(self))
-        if self._is_awaited():  # a file that is written from it names the same environment
+        if (
+            self._awaited_env() is not None
+        ):  # a file that is written from it names the same environment
             self._env_id = saved.about["env_id"]
         self._seed_globally()
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from rlk_baselines.arguments import LAST_OF_ONE_THREAD, Argument, Rate, Scheduled
-from rlk_baselines.models import ActorCriticRLModel
+from rlk_baselines.models import SegmentModel
 
 
-class PPO1(ActorCriticRLModel):
+class PPO1(SegmentModel):
     """Proximal policy optimisation over MPI (Schulman et al. 2017, arXiv 1707.06347).
 
     Its parameters are those of the plugin `ppo1`; the README of rlk-ppo1 describes them.
     """
 
     algo = "ppo1"
-    trains_over_mpi = True
     arguments = (
         Argument("gamma"),
         Argument("timesteps_per_actorbatch"),
@@ -27,5 +26,3 @@ class PPO1(ActorCriticRLModel):
         Argument("schedule"),
         *LAST_OF_ONE_THREAD,
     )
-    learns_from_vectors = False
-    rows_every = 1

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rlk_baselines.arguments import LAST, Argument, Rate, Scheduled
+from rlk_baselines.common.schedules import get_schedule_fn
 from rlk_baselines.models import ActorCriticRLModel
 
 
@@ -28,3 +31,8 @@ class PPO2(ActorCriticRLModel):
         Argument("cliprange_vf", change=Scheduled("clip_range_vf")),
         *LAST,
     )
+
+    def own_constants(self, total_timesteps: int) -> dict[str, Any]:
+        value = self.cliprange_vf
+        schedule = None if value is None else get_schedule_fn(value)
+        return {"cliprange_vf": schedule, "n_updates": total_timesteps // self.n_batch}

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from rlk.agent import Agent
+from rlk.running.clock import Clock
 from rlk_baselines import model_files
 from rlk_baselines.arguments import (
     POLICY_KWARGS,
@@ -30,7 +31,6 @@ from rlk_baselines.callback_variables.sb3_loops import LoopVariables
 from rlk_baselines.common.base_class import Callback
 from rlk_baselines.common.callbacks import as_callback
 from rlk_baselines.common.schedules import get_schedule_fn
-from rlk_baselines.models import OffPolicyRLModel
 from rlk_baselines.policies import by_name
 from rlk_baselines.policies.registered import class_of, get_policy_from_name
 from rlk_baselines.refusals import Refused, refused
@@ -46,7 +46,7 @@ from rlk_baselines.sb3.learning import Watcher
 from rlk_baselines.sb3.monitored import monitored
 from rlk_baselines.sb3.own_algorithm import refuse_own_algorithm
 from rlk_baselines.sb3.parameters import HasParameters
-from rlk_baselines.sb3.policy_keywords import settings_of
+from rlk_baselines.sb3.policy_keywords import PolicyFacts, settings_of
 from rlk_baselines.sb3.policy_view import PolicyView
 from rlk_baselines.sb3.rows import OwnRows
 
@@ -160,13 +160,14 @@ class BaseAlgorithm(HasParameters):
         )
 
     def _policy_settings(self) -> dict[str, Any]:
-        return settings_of(
-            self._given["policy"],
-            self.policy_kwargs,
-            self.layers,
-            self.layers_of_images,
+        return settings_of(self._given["policy"], self.policy_kwargs, self._policy_facts())
+
+    def _policy_facts(self) -> PolicyFacts:
+        return PolicyFacts(
+            layers=self.layers,
+            layers_of_images=self.layers_of_images,
             optimizer=self._optimizer(),
-            is_off_policy=isinstance(self, OffPolicyRLModel),
+            is_off_policy=self.is_off_policy,
             use_sde=bool(self._given.get("use_sde")),
             observation_space=self.observation_space,
             action_space=self.action_space,
@@ -175,7 +176,7 @@ class BaseAlgorithm(HasParameters):
 
     def _optimizer(self) -> tuple[Any, float]:
         """The class of the model's optimiser, and its epsilon."""
-        return torch.optim.Adam, 1e-8 if isinstance(self, OffPolicyRLModel) else 1e-5
+        return torch.optim.Adam, 1e-8 if self.is_off_policy else 1e-5
 
     def _use(self, agent: Any) -> None:
         super()._use(agent)
@@ -275,9 +276,9 @@ class BaseAlgorithm(HasParameters):
         call = (total_timesteps, callback, log_interval, tb_log_name, reset_num_timesteps)
         return super().learn(*call)
 
-    def own_variables(self) -> list[AccumulatedVariables]:
-        """As in `BaseRLModel`."""
-        return [LoopVariables(self, is_off_policy=isinstance(self, OffPolicyRLModel))]
+    def accumulated(self, before: Clock) -> list[AccumulatedVariables]:
+        """As in `BaseRLModel`, with the variables of Stable-Baselines3's loops."""
+        return [*super().accumulated(before), LoopVariables(self)]
 
     def dump_logs(self) -> None:
         """Write a row of the log now."""

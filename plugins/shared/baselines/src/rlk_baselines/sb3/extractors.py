@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, MutableMapping
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import attrs
 from gymnasium import spaces
@@ -17,6 +17,9 @@ from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.common.torch_layers import NatureCNN
 from rlk_baselines.sb3.common.vec_env.vec_transpose import VecTransposeImage
 from rlk_multi_input.config import has_images
+
+if TYPE_CHECKING:
+    from rlk_baselines.sb3.policy_keywords import PolicyFacts
 
 CLASS, KEYWORDS = "features_extractor_class", "features_extractor_kwargs"
 #: Policy -> the setting of rlk for a custom extractor.
@@ -39,49 +42,41 @@ _SIZES = {
 }
 
 
-def translate_extractor(
-    policy: Any, kwargs: MutableMapping[str, Any], observation_space: Any, *, is_orthogonal: bool
-) -> bool:
-    """Replace the two keywords of an extractor by rlk's settings.
-
-    Args:
-        policy: a name, or a class.
-        kwargs: `policy_kwargs`, which is changed.
-        observation_space: of one environment.
-        is_orthogonal: whether initial weights are orthogonal, as in actor-critics.
-
-    Returns:
-        Whether there is an extractor other than the Nature CNN. The layers after it are then those
-        of a policy without images.
+def extractor_settings(
+    policy: Any, kwargs: Mapping[str, Any], facts: PolicyFacts
+) -> dict[str, Any]:
+    """The settings of rlk's policy for the two keywords of an extractor in `policy_kwargs`.
 
     Raises:
         Refused: if the policy takes no extractor, or it is not a class of torch modules.
     """
-    name = _name(policy)
-    is_given, kind = kwargs.get(CLASS) is not None, kwargs.pop(CLASS, None)
-    keywords = dict(kwargs.pop(KEYWORDS, None) or {})
-    if is_given and not (isinstance(kind, type) and issubclass(kind, nn.Module)):
+    name, kind = _name(policy), kwargs.get(CLASS)
+    keywords = dict(kwargs.get(KEYWORDS) or {})
+    if kind is not None and not (isinstance(kind, type) and issubclass(kind, nn.Module)):
         raise Refused(
             f"policy_kwargs has {CLASS}, which is written otherwise here: as a class derived from "
             f"rlk_baselines.sb3.common.torch_layers.BaseFeaturesExtractor. It is {kind!r}."
         )
-    if not is_given:
+    if kind is None:
         size = _own_size(name, keywords)
-        if size is not None and not _lacks_images(name, kwargs, observation_space):
-            kwargs["features"] = size
-        return False
+        has_none = size is None or _lacks_images(name, kwargs, facts.observation_space)
+        return {} if has_none else {"features": size}
     if name not in _SETTINGS:
         raise Refused(
             f"policy {name!r} takes no {CLASS}: MlpPolicy, CnnPolicy and MultiInputPolicy do. Pass "
             "one of these, or give a class of your own an encoder: docs/custom-policies.md."
         )
-    kwargs[_SETTINGS[name]] = Extractor(kind, keywords, is_orthogonal)
-    return kind is not NatureCNN
+    return {_SETTINGS[name]: Extractor(kind, keywords, is_orthogonal=not facts.is_off_policy)}
 
 
 def has_extractor(kwargs: Mapping[str, Any]) -> bool:
     """Whether `policy_kwargs` has an extractor, whose class a file cannot hold."""
     return kwargs.get(CLASS) is not None
+
+
+def begins_with_nature_cnn(name: str, kwargs: Mapping[str, Any]) -> bool:
+    """Whether a policy has the Nature CNN, its own or as the extractor of `policy_kwargs`."""
+    return kwargs[CLASS] is NatureCNN if has_extractor(kwargs) else "Cnn" in name
 
 
 def refuse_lost_extractor(model: str, kwargs: Mapping[str, Any]) -> None:
@@ -107,7 +102,7 @@ class Extractor:
 
     kind: type[nn.Module]
     keywords: Mapping[str, Any]
-    is_orthogonal: bool
+    is_orthogonal: bool  #: whether initial weights are orthogonal, as in actor-critics
 
     @property
     def __name__(self) -> str:

@@ -150,12 +150,12 @@ class PolicyView(nn.Module):
         episode_start: Any = None,
         deterministic: bool = False,
     ) -> tuple[Any, Any]:
-        """As `predict` of the model; for DQN, always the actions with the largest Q values."""
+        """As `predict` of the model."""
         if self._acting is not None:
             seen = channels_first(observation, self._model.observation_space)
             return self._predict_by_copy(seen, state, episode_start, deterministic)
-        greedily = deterministic or self._model.algo == "dqn"
-        found: tuple[Any, Any] = self._model.predict(observation, state, episode_start, greedily)
+        call = (observation, state, episode_start, deterministic)
+        found: tuple[Any, Any] = self._model.predict(*call)
         return found
 
     def _predict_by_copy(self, *call: Any) -> tuple[Any, Any]:
@@ -228,6 +228,16 @@ class PolicyView(nn.Module):
 
 class QView(PolicyView):
     """The policy of DQN, with its Q function."""
+
+    def predict(
+        self,
+        observation: Any,
+        state: Any = None,
+        episode_start: Any = None,
+        deterministic: bool = False,
+    ) -> tuple[Any, Any]:
+        """The actions with the largest Q values, whatever `deterministic` is."""
+        return super().predict(observation, state, episode_start, deterministic=True)
 
     def q_net(self, obs: Any) -> Tensor:
         """The Q values of observations [B, ...], float [B, A], differentiable in the parameters.

@@ -13,6 +13,7 @@ import torch
 
 from rlk.records import Array
 from rlk.spaces import map_observation
+from rlk_baselines.common.vec_env.vector_view import row
 from rlk_baselines.refusals import Refused
 from rlk_baselines.replay_view import ReplayView
 from rlk_baselines.sb3.common.type_aliases import DictReplayBufferSamples, ReplayBufferSamples
@@ -81,12 +82,12 @@ class ModelsReplay(ReplayView):
     @property
     def observations(self) -> Any:
         """[S, N, ...], or a dict of such arrays; not normalised by a `VecNormalize`."""
-        return self._of_all(lambda window: _row(window.observation, 0))
+        return self._of_all(lambda window: row(window.observation, 0))
 
     @property
     def next_observations(self) -> Any:
         """As `observations`, what the steps led to: the final ones where an episode ended."""
-        return self._of_all(lambda window: _row(window.observation, 1))
+        return self._of_all(lambda window: row(window.observation, 1))
 
     @property
     def actions(self) -> Array:
@@ -165,11 +166,6 @@ class ModelsReplay(ReplayView):
         columns = [tensors(part).reshape(batch_size, -1) for part in (action, done, reward)]
         action, done, reward = columns
         return kind(tensors(obs), action, tensors(next_obs), done.float(), reward.float())
-
-
-def _row(observations: Any, number: int) -> Any:
-    """This row of an array, or of each array in a dict."""
-    return map_observation(lambda part: part[number], observations)
 
 
 def _joined(parts: Sequence[Any], n_envs: int) -> Any:

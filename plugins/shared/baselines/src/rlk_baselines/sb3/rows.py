@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from rlk_baselines.rows import LossCurves, Rows
+from rlk_baselines.rows import Rows
 from rlk_baselines.sb3 import latest_episodes
 from rlk_baselines.sb3.common.log_formats import (
     HumanOutputFormat,
@@ -72,9 +72,5 @@ class OwnRows(Rows):
         # As in Stable-Baselines3, callbacks find the latest update's numbers at any time.
         self.logger.keep({tag: row[tag] for tag in row if tag.startswith("train/")})
 
-    def losses(self, writer: ScalarWriter, means: Means) -> LossCurves | None:
-        """None: losses are only in rows."""
-        return None
-
-    def write_episodes(self, writer: ScalarWriter, run: Run, n_new: int) -> None:
-        """Do nothing: rows have `rollout/ep_rew_mean`."""
+    def curves(self, writer: ScalarWriter, means: Means) -> None:
+        """None: losses and returns are only in rows."""

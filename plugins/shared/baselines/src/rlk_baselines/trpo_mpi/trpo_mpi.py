@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from rlk_baselines.arguments import LAST_OF_ONE_THREAD, Argument, Needed, Rate
-from rlk_baselines.models import ActorCriticRLModel
+from rlk_baselines.models import SegmentModel
 
 
-class TRPO(ActorCriticRLModel):
+class TRPO(SegmentModel):
     """Trust region policy optimisation (Schulman et al. 2015, arXiv 1502.05477).
 
     Its parameters are those of the plugin `trpo`; the README of rlk-trpo describes them.
     """
 
     algo = "trpo"
-    trains_over_mpi = True
     arguments = (
         Argument("gamma"),
         Argument("timesteps_per_batch"),
@@ -26,5 +25,3 @@ class TRPO(ActorCriticRLModel):
         Argument("vf_iters"),
         *LAST_OF_ONE_THREAD,
     )
-    learns_from_vectors = False
-    rows_every = 1

@@ -22,6 +22,7 @@ class DummyVecEnv(VectorView):
         one: if a model made this vector around a single environment, that environment; else None.
     """
 
+    has_our_envs = True
     one: Any = None
 
     def __init__(self, env_fns: Sequence[Callable[[], Any]]) -> None:

@@ -28,6 +28,8 @@ class SubprocVecEnv(VectorView):
         ValueError: for another `start_method`.
     """
 
+    has_our_envs = True
+
     def __init__(self, env_fns: Sequence[Callable[[], Any]], start_method: Any = None) -> None:
         if start_method not in (None, *START_METHODS):
             raise ValueError(f"start_method is {either(START_METHODS)}, got {start_method!r}")

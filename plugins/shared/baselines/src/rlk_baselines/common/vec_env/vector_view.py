@@ -5,9 +5,9 @@ Shapes: N environments.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
@@ -37,13 +37,14 @@ class VectorView(VecEnv):
         reset_infos: the infos of the latest `reset`, a dict for each environment.
     """
 
+    has_our_envs: ClassVar[bool] = False  #: whether the environments are `ShownEnv`
+
     def __init__(self, vector: VectorEnv[Any, Any, Any]) -> None:
         self.vector: Any = vector
         super().__init__(
             vector.num_envs, vector.single_observation_space, vector.single_action_space
         )
         self.metadata = vector.metadata
-        self.has_our_envs = type(self) is not VectorView  # the environments are `ShownEnv`
         self.reset_infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         self._is_stepping = False
 
@@ -194,17 +195,18 @@ def _kept(value: Any) -> Any:
 
 def copied(observation: Any) -> Any:
     """A copy of an observation [N, …], which later steps do not overwrite."""
-    if isinstance(observation, dict):
-        return {key: copied(part) for key, part in observation.items()}
-    if isinstance(observation, tuple):
-        return tuple(copied(part) for part in observation)
-    return np.array(observation)
+    return _mapped(np.array, observation)
 
 
 def row(observation: Any, i: int) -> Any:
     """Observation i of observations [N, …]; the parts of dicts and tuples likewise."""
+    return _mapped(lambda part: part[i], observation)
+
+
+def _mapped(function: Callable[[Any], Any], observation: Any) -> Any:
+    """As `rlk.spaces.map_observation`, but also to each part of a tuple: these are not flat yet."""
     if isinstance(observation, Mapping):
-        return {key: row(part, i) for key, part in observation.items()}
+        return {key: _mapped(function, part) for key, part in observation.items()}
     if isinstance(observation, tuple):
-        return tuple(row(part, i) for part in observation)
-    return observation[i]
+        return tuple(_mapped(function, part) for part in observation)
+    return function(observation)

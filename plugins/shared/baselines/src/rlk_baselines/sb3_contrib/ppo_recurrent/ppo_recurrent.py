@@ -70,17 +70,7 @@ class RecurrentPPO(PPO):
         else:
             own = {"pi": listed(sizes), "vf": listed(sizes)}
         kwargs |= {"n_lstm": kwargs.pop("lstm_hidden_size", 256), "net_arch": ["lstm", own]}
-        return settings_of(
-            policy,
-            kwargs,
-            self.layers,
-            self.layers_of_images,
-            optimizer=self._optimizer(),
-            is_off_policy=False,
-            use_sde=bool(self._given["use_sde"]),
-            observation_space=self.observation_space,
-            action_space=self.action_space,
-        )
+        return settings_of(policy, kwargs, self._policy_facts())
 
 
 def _refuse_without_lstm(policy: Any) -> None:
