@@ -12,6 +12,7 @@ import pytest
 import torch
 
 import rlk
+from rlk_adversarial_reward.extension import GAILReward
 
 
 @pytest.fixture
@@ -65,5 +66,5 @@ def test_every_rank_begins_with_the_parameters_of_rank_0(
 ) -> None:
     rank_1 = SimpleNamespace(size=2, rank=1, agree=lambda own: np.full_like(own, 0.5))
     monkeypatch.setattr(adversary.run, "communicator", rank_1)
-    made = adversary._discriminator()
+    made = adversary._equal_on_ranks(GAILReward()._discriminator)
     assert all(bool((parameter == 0.5).all()) for parameter in made.parameters())

@@ -5,7 +5,7 @@ Shapes: B transitions, K numbers of an observation, J of an action.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -58,6 +58,25 @@ class NormalisedRows:
             array[:] = np.asarray(state[name], np.float64)
 
 
+class Discriminator(Protocol):
+    """A module that distinguishes the expert's transitions from the policy's."""
+
+    rows: NormalisedRows  #: of the observations
+    needs_log_prob: bool  #: whether `logits` depends on how likely the policy's actions are
+
+    def logits(self, transitions: Transitions, log_prob: Tensor | None) -> Tensor:
+        """log D - log(1 - D), [B].
+
+        Args:
+            log_prob: log pi(a|s), [B]; None unless it is needed.
+        """
+        ...
+
+    def reward(self, logits: Tensor) -> Tensor:
+        """The policy's reward, [B]."""
+        ...
+
+
 class GAILDiscriminator(nn.Module):
     """D(s, a): Ho and Ermon 2016, arXiv 1606.03476, with the network of Stable Baselines 2.10.
 
@@ -66,19 +85,19 @@ class GAILDiscriminator(nn.Module):
         hidden: units in both hidden layers.
     """
 
+    needs_log_prob = False
+
     def __init__(self, observation: int, action: int, hidden: int) -> None:
         super().__init__()
         self.rows = NormalisedRows(observation)
         self.network = mlp(observation + action, hidden)
 
     def logits(self, transitions: Transitions, log_prob: Tensor | None) -> Tensor:
-        """[B]; the policy's log-probability is not used."""
         taken = torch.as_tensor(transitions.taken, dtype=torch.float32)
         found: Tensor = self.network(torch.cat((self.rows(transitions.seen), taken), dim=1))[:, 0]
         return found
 
     def reward(self, logits: Tensor) -> Tensor:
-        """The policy's reward, [B]."""
         return gail_reward(logits)
 
 
@@ -92,6 +111,8 @@ class AIRLDiscriminator(nn.Module):
         state_only: whether g is a function of the observation alone.
     """
 
+    needs_log_prob = True
+
     def __init__(
         self, observation: int, action: int, hidden: int, gamma: float, state_only: bool
     ) -> None:
@@ -102,7 +123,6 @@ class AIRLDiscriminator(nn.Module):
         self._gamma, self._state_only = gamma, state_only
 
     def logits(self, transitions: Transitions, log_prob: Tensor | None) -> Tensor:
-        """[B], given log pi(a|s) [B]."""
         assert log_prob is not None
         seen, following = self.rows(transitions.seen), self.rows(transitions.following)
         asked = seen
@@ -115,5 +135,4 @@ class AIRLDiscriminator(nn.Module):
         return airl_logit(f, log_prob)
 
     def reward(self, logits: Tensor) -> Tensor:
-        """The policy's reward, [B]."""
         return logits

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rlk.planning.plan import Plan
     from rlk.protocols import State
     from rlk.running.run import Run
+    from rlk_adversarial_reward.discriminator import Discriminator
     from rlk_adversarial_reward.learning import Adversary
     from rlk_expert_data import Trajectories
 
@@ -101,7 +102,8 @@ class LearntReward:
         """
         from rlk_adversarial_reward.learning import Adversary
 
-        self.adversary = adversary = Adversary(run, self.config, self._transitions(run))
+        made = Adversary(run, self.config, self._discriminator, self._transitions(run))
+        self.adversary = adversary = made
 
         def wrapper(collect: Collect) -> Collect:
             def collected() -> bool:
@@ -114,6 +116,10 @@ class LearntReward:
             return collected
 
         return wrapper
+
+    def _discriminator(self, observation: int, action: int, gamma: float) -> Discriminator:
+        """A new one, for so many numbers of an observation and of an action."""
+        raise NotImplementedError
 
     def _transitions(self, run: Run) -> Callable[[], Any]:
         """A function that returns the expert's transitions, called when they are first needed."""
@@ -134,10 +140,16 @@ class LearntReward:
 class GAILReward(LearntReward):
     """r = -log(1 - D(s, a)): Ho and Ermon 2016, arXiv 1606.03476."""
 
+    def _discriminator(self, observation: int, action: int, gamma: float) -> Discriminator:
+        from rlk_adversarial_reward.discriminator import GAILDiscriminator
+
+        return GAILDiscriminator(observation, action, self.config.hidden_size_adversary)
+
 
 class AIRLReward(LearntReward):
     """r = log D - log(1 - D), with a discriminator that contains a reward: arXiv 1710.11248."""
 
+    config: AIRLConfig
     config_class = AIRLConfig
     name = "airl-reward"
 
@@ -161,6 +173,12 @@ class AIRLReward(LearntReward):
                 "rlk_expert_data.generate_expert_traj, or use gail-reward, which needs none."
             )
         return expert
+
+    def _discriminator(self, observation: int, action: int, gamma: float) -> Discriminator:
+        from rlk_adversarial_reward.discriminator import AIRLDiscriminator
+
+        hidden, state_only = self.config.hidden_size_adversary, self.config.state_only
+        return AIRLDiscriminator(observation, action, hidden, gamma, state_only)
 
     def _transitions(self, run: Run) -> Callable[[], Any]:
         from rlk_adversarial_reward.transitions import of_expert

@@ -14,8 +14,7 @@ from rlk.abilities import Discounts, offers
 from rlk.errors import NotFinite, PlanError
 from rlk.protocols import State
 from rlk.records import Array
-from rlk_adversarial_reward.config import AIRLConfig, GAILConfig
-from rlk_adversarial_reward.discriminator import AIRLDiscriminator, GAILDiscriminator
+from rlk_adversarial_reward.config import GAILConfig
 from rlk_adversarial_reward.loss import discriminator_loss
 from rlk_adversarial_reward.transitions import Transitions, of_rollout, size_of
 from rlk_networks import load_optimiser_state, optimiser_state
@@ -34,6 +33,8 @@ class Adversary:
     Args:
         run: whose collections are judged.
         config: how it learns.
+        make_discriminator: makes one for so many numbers of an observation and of an action, and
+            for a discount.
         expert_transitions: returns those of the expert; called once, by `prepare`.
 
     Attributes:
@@ -41,7 +42,11 @@ class Adversary:
     """
 
     def __init__(
-        self, run: Run, config: GAILConfig, expert_transitions: Callable[[], Transitions]
+        self,
+        run: Run,
+        config: GAILConfig,
+        make_discriminator: Callable[[int, int, float], Any],
+        expert_transitions: Callable[[], Transitions],
     ) -> None:
         self.run, self.config = run, config
         self._expert_transitions = expert_transitions
@@ -49,23 +54,18 @@ class Adversary:
         self._order: Array = np.zeros(0, np.int64)  # the expert's transitions that remain of a pass
         self._judged = 0
         self._expected = 0  # the number of the expert's transitions, once it is known
-        self.discriminator = self._discriminator()
+        self.discriminator = self._equal_on_ranks(make_discriminator)
         self._parameters = list(self.discriminator.parameters())
         self._optimiser = torch.optim.Adam(self._parameters)
         self._step_size = run.schedule("d_stepsize", as_schedule(config.d_stepsize))
 
-    def _discriminator(self) -> Any:
-        run, config = self.run, self.config
-        sizes = size_of(run.observation_space), size_of(run.action_space)
-        settings = run.plan.algorithm.config
+    def _equal_on_ranks(self, make: Callable[[int, int, float], Any]) -> Any:
+        """A discriminator that begins with the same parameters on every rank."""
+        run, settings = self.run, self.run.plan.algorithm.config
         gamma = float(settings.gamma) if offers(settings, Discounts) else 1.0
         with run.streams.globally(STREAM):
-            if isinstance(config, AIRLConfig):
-                hidden = config.hidden_size_adversary
-                made: Any = AIRLDiscriminator(*sizes, hidden, gamma, config.state_only)
-            else:
-                made = GAILDiscriminator(*sizes, config.hidden_size_adversary)
-        for parameter in made.parameters():  # every rank begins with the same parameters
+            made = make(size_of(run.observation_space), size_of(run.action_space), gamma)
+        for parameter in made.parameters():
             parameter.data.copy_(torch.as_tensor(run.communicator.agree(parameter.data.numpy())))
         return made
 
@@ -142,7 +142,7 @@ class Adversary:
     @torch.no_grad()
     def _log_prob(self, transitions: Transitions) -> Tensor | None:
         """log pi(a|s) of the current policy, [B], if the discriminator needs it."""
-        if not isinstance(self.discriminator, AIRLDiscriminator):
+        if not self.discriminator.needs_log_prob:
             return None
         run = self.run
         observation = torch.as_tensor(transitions.observation).to(run.device)
