@@ -176,8 +176,8 @@ def test_nothing_is_built_of_a_plan_with_something_broken(rlk_stand_in_kernel):
 
 
 def test_what_a_factory_raises_names_the_innermost_component():
-    inner = Choice.of(optimiser(lambda divisor: 1 / divisor), "user")
-    outer = Choice.of(optimiser(lambda: inner.make(0)), "user")
+    inner = Choice.of(optimiser(lambda divisor: 1 / divisor))
+    outer = Choice.of(optimiser(lambda: inner.make(0)))
     with pytest.raises(ZeroDivisionError) as caught:
         outer.make()
     note = "optimiser 'made' (rlk-made 0.1) raised this, called with (int)"

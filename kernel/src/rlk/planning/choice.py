@@ -10,13 +10,11 @@ import attrs
 from rlk import settings
 from rlk.component import Component
 from rlk.errors import RlkError
+from rlk.planning.layers import CALLER, Origin, Rank
 from rlk.registry.entry import Entry, Owned
 from rlk.registry.external import PASSED, is_place
 from rlk.registry.hooks import Hooks
 from rlk.registry.kinds import is_group_slot
-
-#: The source, in `sources`, of settings from a saved plan.
-SAVED = "saved plan"
 
 #: Kinds whose components implement hooks themselves; others may name what does (`hooks`).
 ANSWERING = ("extensions", "callbacks", "loggers")
@@ -27,16 +25,17 @@ class Choice(Owned):
     """A component in its place; `name` is its own name, even if an alias was asked for."""
 
     alias: str  #: the name that it was asked for by
-    by: str  #: who chose it: `command line`, `preset zoo`, `algorithm dqn`, …
+    origin: Origin  #: who chose it
     component: Component
     #: What it fills: `algorithm`, `policy`, `vf_optimiser`; a decorator is put on what fills
     #: `storage`. Empty for one of a list (`LISTS`).
     slot: str = ""
     config: Any = None  #: an instance of the component's config class, or None
-    sources: Mapping[str, str] = attrs.field(factory=dict)  #: who set what is not its own default
+    #: Who set what is not its own default.
+    sources: Mapping[str, Origin] = attrs.field(factory=dict)
 
     @classmethod
-    def of(cls, entry: Entry, by: str, slot: str = "") -> Choice:
+    def of(cls, entry: Entry, origin: Origin = CALLER, slot: str = "") -> Choice:
         """The component of an entry, not yet configured."""
         component = entry.component()
         return cls(
@@ -45,7 +44,7 @@ class Choice(Owned):
             entry.dist,
             entry.version,
             alias=entry.name,
-            by=by,
+            origin=origin,
             component=component,
             slot=slot,
         )
@@ -55,14 +54,19 @@ class Choice(Owned):
         """The last arguments of its functions: the config, or nothing if there is none."""
         return () if self.config is None else (self.config,)
 
+    @property
+    def has_joined(self) -> bool:
+        """Whether it joined by itself: nobody asked for it."""
+        return self.origin.rank == Rank.DEFAULT
+
     def changed(self, *names: str) -> list[str]:
         """Those of these settings that somebody has changed from their default.
 
         Those of a saved plan are not among them: a file has every setting of the run that it was
         saved from, not only those asked for.
         """
-        asked = (name for name in names if self.sources.get(name, SAVED) != SAVED)
-        return settings.differing(self.config, asked)
+        asked = {name for name, origin in self.sources.items() if origin.rank != Rank.SAVED}
+        return settings.differing(self.config, (name for name in names if name in asked))
 
     @property
     def without_it(self) -> str:

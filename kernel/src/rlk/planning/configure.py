@@ -10,7 +10,7 @@ import attrs
 
 from rlk import settings
 from rlk.errors import PlanError, UnknownName
-from rlk.planning.choice import SAVED, Choice
+from rlk.planning.choice import Choice
 from rlk.planning.layers import Rank, Setting, SettingLayers, one_setting_twice
 from rlk.planning.run_settings import RUN_KEYS
 from rlk.planning.spec import with_key
@@ -31,11 +31,11 @@ def configured(choice: Choice, layers: SettingLayers) -> Choice:
     others = ("plugins", *RUN_KEYS, *layers.slots) if choice.slot == "algorithm" else ()
     hint = f"See: rlk plugins show {choice.alias}" if choice.version else ""
     unknown = given.keys() - set(settings.names(choice.component.config))
-    if any(given[key].by == SAVED for key in unknown):
+    if any(given[key].origin.rank == Rank.SAVED for key in unknown):
         hint = f"The file was written by another version of it than {choice.owner}."
     with naming_proposals(given):
         config = settings.structure(choice.component.config, values, choice.title, others, hint)
-    sources = {key: setting.by for key, setting in given.items()}
+    sources = {key: setting.origin for key, setting in given.items()}
     return attrs.evolve(choice, config=config, sources=sources)
 
 
@@ -54,7 +54,7 @@ def naming_proposals(given: Mapping[str, Setting]) -> Iterator[None]:
             and re.search(rf"\b{re.escape(key)}\b", named)
         ]
         if proposals:
-            whose = " and ".join(sorted({setting.by for setting in proposals}))
+            whose = " and ".join(sorted({setting.origin.by for setting in proposals}))
             is_tuned = any(setting.rank == Rank.PRESET for setting in proposals)
             hint = " --preset none turns it off." if is_tuned else ""
             error.args = (f"{error}\nProposed by {whose}.{hint}",)

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from rlk.errors import PlanError
 from rlk.planning.choice import Choice
-from rlk.planning.plan import SAVED, Plan
+from rlk.planning.layers import Rank
+from rlk.planning.plan import Plan
 from rlk.registry.external import is_external
 from rlk.registry.kinds import LISTS
 
@@ -27,7 +28,7 @@ def conflicts(plan: Plan) -> Iterator[str]:
     """All conflicts between the parts of a plan, as messages."""
     for slot, part in plan.choices():
         conflict = _first_conflict(plan, slot, part)
-        if conflict is not None and conflict.of_spaces and _is_saved(plan, slot, part):
+        if conflict is not None and conflict.of_spaces and _is_saved(plan, part):
             yield f"{conflict.reason}.\nUse an environment that has the spaces of training."
         elif conflict is not None:
             use = _instead(plan, slot, part) + ", or another algorithm" * conflict.of_algorithms
@@ -49,9 +50,9 @@ def _instead(plan: Plan, slot: str, part: Choice) -> str:
     return f"another {slot}{''.join(switches)}"
 
 
-def _is_saved(plan: Plan, slot: str, part: Choice) -> bool:
+def _is_saved(plan: Plan, part: Choice) -> bool:
     """Whether a component is of a saved run, in which it fitted the environment of training."""
-    return plan.sources.get("env") == SAVED and (part.by == SAVED or slot == "algorithm")
+    return plan.sources["env"].rank == part.origin.rank == Rank.SAVED
 
 
 def _first_conflict(plan: Plan, slot: str, part: Choice) -> Conflict | None:
@@ -204,7 +205,7 @@ def _tuned(plan: Plan, part: Choice, message: str) -> str:
     By the convention of `Component.check`, a message names a setting with its value: `n_steps=16`.
     """
     sources = {**plan.sources, **plan.algorithm.sources, **part.sources}
-    tuned = [key for key, by in sources.items() if by.startswith("preset ")]
+    tuned = [key for key, origin in sources.items() if origin.rank == Rank.PRESET]
     named = [key for key in tuned if re.search(rf"\b{re.escape(key)}=", message)]
     if not named:
         return ""

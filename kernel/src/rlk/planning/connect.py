@@ -14,9 +14,9 @@ from typing import Any
 from rlk.errors import PlanError
 from rlk.planning.choice import Choice
 from rlk.planning.draft import leaves_out
-from rlk.planning.layers import Rank
+from rlk.planning.layers import CALLER, Rank
 from rlk.planning.parse import parse_plugin
-from rlk.planning.spec import CALLER, RunSpec, plugin_key
+from rlk.planning.spec import RunSpec, plugin_key
 from rlk.registry.kinds import SLOTS, slot_of
 from rlk.registry.registries import Registries
 
@@ -48,7 +48,7 @@ def _named(asked: Iterable[str], registries: Registries) -> list[Choice]:
                 gone = registries.own_name(name.removeprefix("no:"))
                 found = {key: choice for key, choice in found.items() if choice.name != gone}
             elif name in registries:
-                choice = Choice.of(registries.find(name), CALLER)
+                choice = Choice.of(registries.find(name))
                 found[slot_of(choice.kind) or choice.name] = choice
     return list(found.values())
 
@@ -58,5 +58,5 @@ def _asked(spec: RunSpec) -> list[str]:
     asked: list[tuple[Rank, Any]]
     asked = [(setting.rank, setting.value) for key, setting in spec.settings() if key in SLOTS]
     for plugin in spec.plugins:
-        asked.append((Rank.FILE if plugin_key(plugin) in spec.origins else Rank.USER, plugin))
+        asked.append((spec.origins.get(plugin_key(plugin), CALLER).rank, plugin))
     return [one for _, one in sorted(asked, key=itemgetter(0)) if isinstance(one, str)]

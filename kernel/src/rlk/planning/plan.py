@@ -12,9 +12,9 @@ import attrs
 
 from rlk import settings
 from rlk.abilities import KeepsInfos, offers
-from rlk.planning.choice import SAVED as SAVED
 from rlk.planning.choice import Choice, activated, prefix_of
 from rlk.planning.environment import EnvChoice
+from rlk.planning.layers import Origin, Rank
 from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
 from rlk.registry.hooks import Hooks
 from rlk.registry.kernel import Kernel
@@ -50,7 +50,8 @@ class Plan(RunSettings):
     out: str | None  #: the run's folder, or None if it writes nothing
     preset: str  #: the one that was applied, or ""
     left_out: tuple[str, ...] = ()  #: names of components that the user left out
-    sources: Mapping[str, str] = attrs.field(factory=dict)  #: who gave each of the run's settings
+    #: Who gave each of the run's settings.
+    sources: Mapping[str, Origin] = attrs.field(factory=dict)
     notes: tuple[str, ...] = ()  #: what the user should be told
     #: Settings that the file it is from could not restore, as in `RunSpec.lost_values`: a file that
     #: is written now has them again.
@@ -72,7 +73,7 @@ class Plan(RunSettings):
     @property
     def restores_state(self) -> bool:
         """Whether it was made from a saved plan, so that its run restores the saved state."""
-        return SAVED in self.sources.values()
+        return self.algorithm.origin.rank == Rank.SAVED
 
     @property
     def info_keys(self) -> tuple[str, ...]:
@@ -161,7 +162,9 @@ def _explained(plan: Plan) -> str:
     names = max(len(choice.name) for _, choice in parts)
     owners = max(len(choice.owner) for _, choice in parts)
     for slot, choice in parts:
-        lines.append(f"{slot:<13} {choice.name:<{names}}  {choice.owner:<{owners}}  {choice.by}")
+        lines.append(
+            f"{slot:<13} {choice.name:<{names}}  {choice.owner:<{owners}}  {choice.origin}"
+        )
         for key, value in settings.unstructure(choice.config).items():
             who = choice.sources.get(key)
             lines.append(f"    {key} = {value!r}" + (f"   <- {who}" if who else ""))

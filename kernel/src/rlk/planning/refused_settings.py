@@ -88,7 +88,7 @@ def _absent(
     owner: str, key: str, setting: Setting, draft: Draft, in_run: Iterable[str]
 ) -> PlanError:
     """The error for a setting of a component that is not in the run."""
-    about = f"In the setting {key!r} ({setting.by})."
+    about = f"In the setting {key!r} ({setting.origin})."
     if owner in draft.left_out:
         return PlanError(f"{owner!r} was left out by no:{owner}. {about} Leave out one of them.")
     if owner in draft.registries:

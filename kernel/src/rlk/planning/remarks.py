@@ -30,10 +30,10 @@ def _replaced_noise(plan: Plan, draft: Draft) -> Iterator[str]:
     for rank in (rank for rank in Rank if rank < setting.rank):
         wished = draft.layers.at(rank, "noise")
         for name in (name for name in listed(wished.value) if name not in now):
-            wants = "explores by default" if rank == Rank.ALGORITHM else f"explores by {wished.by}"
-            which = f"{name!r}, with which {plan.algorithm.name} {wants}"
+            by = "default" if rank == Rank.ALGORITHM else wished.origin
+            which = f"{name!r}, with which {plan.algorithm.name} explores by {by}"
             if is_emptied:
-                yield f"no noise ({setting.by}) takes the place of {which}"
+                yield f"no noise ({setting.origin}) takes the place of {which}"
             else:
                 yield (
                     f"noise {chosen} takes the place of {which}: to have both, use "
@@ -67,7 +67,7 @@ def _untaken_settings_of_a_preset(plan: Plan, draft: Draft) -> Iterator[str]:
         names = {name for one in named for name in settings.names(one.component.config)}
         if setting.rank == Rank.PRESET and dot and named and own.partition(".")[0] not in names:
             titles = " and ".join(one.title for one in named)
-            yield f"{key}={setting.value!r} ({setting.by}) has no effect: {titles} has no {own}"
+            yield f"{key}={setting.value!r} ({setting.origin}) has no effect: {titles} has no {own}"
 
 
 def _images(plan: Plan, draft: Draft) -> Iterator[str]:

@@ -23,7 +23,7 @@ from rlk.planning.draft import Draft
 from rlk.planning.environment import EnvChoice, choose_environment
 from rlk.planning.forwarding import with_forwarded
 from rlk.planning.gather import gather
-from rlk.planning.layers import Rank
+from rlk.planning.layers import Origin, Rank
 from rlk.planning.plan import Plan
 from rlk.planning.probe import in_vector_wrappers, probe
 from rlk.planning.recipes import expanded
@@ -84,7 +84,7 @@ def _no_algorithm(kernel: Kernel, spec: RunSpec) -> PlanError:
     what = "no algorithm. Use --algo NAME; installed:"
     for key, setting in spec.settings():
         if key != "algo" and nearest(key, ["algo"]):
-            found = f"no algorithm, but the setting {key!r} ({setting.by})"
+            found = f"no algorithm, but the setting {key!r} ({setting.origin})"
             what = f"{found}. Did you mean 'algo'? Installed:"
     return PlanError(f"{what} {shown}{more}.")
 
@@ -128,7 +128,8 @@ def _with_derived_settings(draft: Draft, chosen: Iterable[Choice], env: EnvChoic
     layers = draft.layers
     # Where a user demands another number, `conflicts` refuses it.
     if env.is_finished and not layers.find("n_envs").is_demand:
-        layers = layers.with_setting("n_envs", env.size, "the environment passed", Rank.DERIVED)
+        origin = Origin("the environment passed", Rank.DERIVED)
+        layers = layers.with_setting("n_envs", env.size, origin)
     known = (*chosen, *distribution_of_any_space(draft))
     return attrs.evolve(draft, layers=with_forwarded(layers, draft.algorithm, known))
 
@@ -211,7 +212,7 @@ def _plan(kernel: Kernel, spec: RunSpec, draft: Draft, parts: Parts, env: EnvCho
         out=spec.given.get("out") or None,
         preset=draft.preset,
         left_out=draft.left_out,
-        sources={key: setting.by for key, setting in own.items()},
+        sources={key: setting.origin for key, setting in own.items()},
         notes=draft.notes,
         lost_values=spec.lost_values,
         kernel=kernel,

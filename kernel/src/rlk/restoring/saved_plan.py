@@ -16,10 +16,10 @@ from rlk.documents import json_text
 from rlk.planning.choice import prefix_of
 from rlk.planning.connect import connect_named
 from rlk.planning.environment import EnvChoice
-from rlk.planning.plan import SAVED, Plan
+from rlk.planning.layers import CALLER, JOINED, SAVED, Origin
+from rlk.planning.plan import Plan
 from rlk.planning.saved_keywords import plain_keywords, tuples_in
-from rlk.planning.select import JOINED
-from rlk.planning.spec import CALLER, RunSpec, make_spec, plugin_key
+from rlk.planning.spec import RunSpec, make_spec, plugin_key
 from rlk.registry.kinds import SLOTS, STACKED
 from rlk.restoring.kept_components import (
     without_absent,
@@ -75,7 +75,7 @@ def as_json(plan: Plan) -> dict[str, Any]:
             },
         },
         "run": {**plan.run_settings(), "preset": plan.preset},
-        "set_by": dict(plan.sources),
+        "set_by": {key: origin.by for key, origin in plan.sources.items()},
         "refused": list(plan.left_out),
         "components": [
             {
@@ -83,9 +83,10 @@ def as_json(plan: Plan) -> dict[str, Any]:
                 "name": choice.name,
                 "dist": choice.dist,
                 "version": choice.version,
-                "chosen_by": choice.by,
+                "chosen_by": choice.origin.by,
+                "joined": choice.has_joined,
                 "settings": settings.unstructure(choice.config) | _lost_of(plan, slot, choice),
-                "set_by": dict(choice.sources),
+                "set_by": {key: origin.by for key, origin in choice.sources.items()},
                 "slot": slot,
                 "only_trains": choice.component.only_trains,
             }
@@ -218,13 +219,14 @@ def _left_out(saved: SavedPlan, registries: Registries) -> list[str]:
     return [f"no:{name}" for name in saved.refused if name in registries]
 
 
-def _origins(components: Iterable[SavedComponent], plugins: tuple[Any, ...]) -> dict[str, str]:
-    """The origins of plugins: those that had joined by themselves do so again.
+def _origins(components: Iterable[SavedComponent], plugins: tuple[Any, ...]) -> dict[str, Origin]:
+    """The origins of the algorithm and of plugins: those that had joined by themselves do so again.
 
     The others are the saved plan's, except those that are passed now.
     """
-    return {
-        plugin_key(one.name): JOINED if one.has_joined else SAVED
+    of_plugins = {
+        plugin_key(one.name): JOINED if one.joined else SAVED
         for one in components
-        if one.has_joined or one.name not in plugins
+        if one.joined or one.name not in plugins
     }
+    return {"algo": SAVED, **of_plugins}

@@ -10,7 +10,6 @@ import attrs
 from rlk.component import is_name
 from rlk.errors import BrokenPlugin
 from rlk.planning.choice import prefix_of
-from rlk.planning.select import JOINED
 from rlk.registry.external import PASSED, is_external, is_place
 from rlk.registry.kinds import KINDS, REPLACEABLE, SLOTS, STACKED, is_group_slot, singular
 
@@ -85,6 +84,7 @@ class SavedComponent:
     settings: dict[str, Any]
     slot: str = attrs.field(validator=_is_slot)
     chosen_by: str
+    joined: bool  #: whether it had joined by itself
     set_by: dict[str, str]
     only_trains: bool  #: as its `Component` says
 
@@ -104,11 +104,6 @@ class SavedComponent:
     def may_change_actions(self) -> bool:
         """Whether the actions of the model may be others without it."""
         return not (self.is_for_training or self.only_watches)
-
-    @property
-    def has_joined(self) -> bool:
-        """Whether it had joined by itself."""
-        return self.chosen_by == JOINED
 
     @property
     def fills_slot(self) -> bool:

@@ -57,7 +57,8 @@ class PresetContract(Contract):
         name = self.entry().name
         for _, _, plan in self.plans():
             assert plan.preset and name in plan.preset, f"the plan's preset is {plan.preset!r}"
-            by = [*plan.sources.values(), *plan.algorithm.sources.values()]
+            origins = (*plan.sources.values(), *plan.algorithm.sources.values())
+            by = [origin.by for origin in origins]
             assert any(name in source for source in by), "no setting of the plan came from it"
 
     @applies(lambda suite: bool(suite.known))
