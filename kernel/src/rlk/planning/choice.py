@@ -1,4 +1,4 @@
-"""A component in its place in a run, with its settings."""
+"""A component of a run, with its settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rlk.planning.layers import CALLER, Origin, Rank
 from rlk.registry.entry import Entry, Owned
 from rlk.registry.external import PASSED, is_place
 from rlk.registry.hooks import Hooks
-from rlk.registry.kinds import is_group_slot
+from rlk.registry.kinds import is_group_slot, singular
 
 #: Kinds whose components implement hooks themselves; others may name what does (`hooks`).
 ANSWERING = ("extensions", "callbacks", "loggers")
@@ -22,7 +22,7 @@ ANSWERING = ("extensions", "callbacks", "loggers")
 
 @attrs.frozen
 class Choice(Owned):
-    """A component in its place; `name` is its own name, even if an alias was asked for."""
+    """A component of a run; `name` is its own name, even if an alias was asked for."""
 
     alias: str  #: the name that it was asked for by
     origin: Origin  #: who chose it
@@ -48,6 +48,16 @@ class Choice(Owned):
             component=component,
             slot=slot,
         )
+
+    @property
+    def role(self) -> str:
+        """What it is in a run: what it fills, `decorator`, or its kind if it is one of a list."""
+        return "decorator" if self.component.stages else self.slot or singular(self.kind)
+
+    @property
+    def prefix(self) -> str:
+        """The prefix of the keys of its settings; the algorithm's have none."""
+        return "" if self.slot == "algorithm" else prefix_of(self.slot, self.name)
 
     @property
     def configs(self) -> tuple[Any, ...]:

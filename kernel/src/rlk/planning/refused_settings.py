@@ -125,7 +125,7 @@ def _unused_distribution(plan: Plan) -> Iterator[str]:
 def _settings_of_absent_plugins(plan: Plan, draft: Draft) -> Iterator[str]:
     """A user's settings of the algorithm that are forwarded to plugins not in the run."""
     component = plan.algorithm.component
-    in_run = [choice for _, choice in plan.choices()]
+    in_run = list(plan.choices())
     config: Any = component.config
     for key in component.forwards:
         targets = [target for own, target in component.forwarded() if own == key]

@@ -60,10 +60,9 @@ def _step_size_of_another(plan: Plan, draft: Draft) -> Iterator[str]:
 
 def _untaken_settings_of_a_preset(plan: Plan, draft: Draft) -> Iterator[str]:
     """A tuned setting that is misspelt, or is for what another component has taken the place of."""
-    in_run = [choice for _, choice in plan.choices()]
     for key, setting in draft.layers:
         owner, dot, own = key.partition(".")
-        named = [one for one in in_run if owner in (one.name, one.alias, one.slot)]
+        named = [one for one in plan.choices() if owner in (one.name, one.alias, one.slot)]
         names = {name for one in named for name in settings.names(one.component.config)}
         if setting.rank == Rank.PRESET and dot and named and own.partition(".")[0] not in names:
             titles = " and ".join(one.title for one in named)

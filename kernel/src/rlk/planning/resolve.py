@@ -69,7 +69,7 @@ def resolve(kernel: Kernel, spec: RunSpec, *, terminal: bool = False) -> Plan:
     refuse_settings_of_others(draft.layers, chosen)
     env = _environment(draft)
     draft = _with_derived_settings(draft, chosen, env)
-    parts = _by_place(draft, (configured(choice, draft.layers) for choice in chosen))
+    parts = _parts(draft, (configured(choice, draft.layers) for choice in chosen))
     refuse_misplaced_settings(draft, parts)
     _check_filled(parts, draft)
     plan = _accepted(_plan(kernel, spec, draft, parts, env), draft)
@@ -134,15 +134,13 @@ def _with_derived_settings(draft: Draft, chosen: Iterable[Choice], env: EnvChoic
     return attrs.evolve(draft, layers=with_forwarded(layers, draft.algorithm, known))
 
 
-def _by_place(draft: Draft, choices: Iterable[Choice]) -> dict[str, tuple[Choice, ...]]:
+def _parts(draft: Draft, choices: Iterable[Choice]) -> dict[str, tuple[Choice, ...]]:
     """The components of every slot and list, storages in the order of their sampling stages."""
-    parts: dict[str, list[Choice]] = {
-        place: [] for place in ("algorithm", *draft.layers.slots, *LISTS)
-    }
+    parts: dict[str, list[Choice]] = {key: [] for key in ("algorithm", *draft.layers.slots, *LISTS)}
     for choice in choices:
         parts[choice.slot or choice.kind].append(choice)
     parts["storage"].sort(key=_first_stage)
-    return {place: tuple(found) for place, found in parts.items()}
+    return {key: tuple(found) for key, found in parts.items()}
 
 
 def _first_stage(storage: Choice) -> int:

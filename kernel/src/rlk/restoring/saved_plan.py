@@ -13,7 +13,6 @@ import attrs
 
 from rlk import settings
 from rlk.documents import json_text
-from rlk.planning.choice import prefix_of
 from rlk.planning.connect import connect_named
 from rlk.planning.environment import EnvChoice
 from rlk.planning.layers import CALLER, JOINED, SAVED, Origin
@@ -85,20 +84,19 @@ def as_json(plan: Plan) -> dict[str, Any]:
                 "version": choice.version,
                 "chosen_by": choice.origin.by,
                 "joined": choice.has_joined,
-                "settings": settings.unstructure(choice.config) | _lost_of(plan, slot, choice),
+                "settings": settings.unstructure(choice.config) | _lost_of(plan, choice),
                 "set_by": {key: origin.by for key, origin in choice.sources.items()},
-                "slot": slot,
+                "slot": choice.role,
                 "only_trains": choice.component.only_trains,
             }
-            for slot, choice in plan.choices()
+            for choice in plan.choices()
         ],
     }
 
 
-def _lost_of(plan: Plan, slot: str, choice: Choice) -> dict[str, Any]:
+def _lost_of(plan: Plan, choice: Choice) -> dict[str, Any]:
     """The settings of a component that were lost when the plan was loaded, and not given since."""
-    prefix = "" if slot == "algorithm" else prefix_of(slot, choice.name)
-    names = settings.names(choice.component.config)
+    names, prefix = settings.names(choice.component.config), choice.prefix
     return {
         key: plan.lost_values[prefix + key]
         for key in names

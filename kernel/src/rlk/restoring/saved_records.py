@@ -22,7 +22,7 @@ _SLOTS = ("algorithm", "decorator", *SLOTS, *map(singular, KINDS))
 
 def _is_slot(_: object, attribute: attrs.Attribute[Any], value: str) -> None:
     if value not in _SLOTS and not (is_group_slot(value) and value.isidentifier()):
-        raise ValueError(f"{attribute.name} {value!r} is not a place in a run")
+        raise ValueError(f"{attribute.name} {value!r} is not a part of a run")
 
 
 def _is_name(_: object, attribute: attrs.Attribute[Any], value: str) -> None:

@@ -153,7 +153,7 @@ def _check_replay(run: Run) -> None:
 
 
 def _manifest(run: Run, *contents: Part) -> State:
-    dists = {(choice.dist, choice.version) for _, choice in run.plan.choices() if choice.version}
+    dists = {(choice.dist, choice.version) for choice in run.plan.choices() if choice.version}
     return {
         "state_version": STATE_VERSION,
         "contents": list(contents),

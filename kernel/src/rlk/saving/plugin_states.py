@@ -68,7 +68,7 @@ def _restore(run: Run, state: State, key: str, hook: str) -> None:
 def missing(run: Run, state: State) -> list[MissingPlugin]:
     """The plugins that a file should be restored with and that are not here."""
     saved_as = _names_in_file(run, state)
-    known = {saved_as.get(choice.name, choice.name) for _, choice in run.plan.choices()}
+    known = {saved_as.get(choice.name, choice.name) for choice in run.plan.choices()}
     is_model = "run" not in state["manifest"]["contents"]
     for_acting = state.get(WITH_MODEL, ()) if is_model else ()
     return [
@@ -105,7 +105,7 @@ def _names_in_file(run: Run, state: State) -> dict[str, str]:
     named (`./mine.py:Climbs`) or passed as an object, and so on.
     """
     saved = state["manifest"]["plan"]["components"]
-    now = _by_class((choice.name, choice.dist) for _, choice in run.plan.choices())
+    now = _by_class((choice.name, choice.dist) for choice in run.plan.choices())
     then = _by_class((one["name"], one["dist"]) for one in saved)
     return {now[key]: then[key] for key in now.keys() & then.keys()}
 
