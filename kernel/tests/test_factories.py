@@ -94,7 +94,7 @@ def test_where_the_kernel_is_too_old_the_error_says_so_and_not_that_the_plugin_i
         elif part == "factory":
             entry.load()
         else:
-            entry.hooks_of(entry.component())
+            entry.imported(entry.component().hooks)
     why, _, advice = str(caught.value).partition(". rlk-kernel is ")
     assert "is broken: ImportError: cannot import name 'NotYet'" in why
     assert advice.endswith(", not >=99. Type: pip install -U rlk-made.")

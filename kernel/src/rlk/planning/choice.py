@@ -124,7 +124,7 @@ class Choice(Owned):
         """
         if self.kind in ANSWERING:
             return self.make()
-        made_by = self.hooks_of(self.component)
+        made_by = self.imported(self.component.hooks)
         made = None if made_by is None else self.called(made_by, *self.configs)
         if self.slot and not self.component.stages and hasattr(made, "rlk_configure"):
             raise self.broken(

@@ -12,7 +12,7 @@ from rlk.planning.draft import Draft, leaves_out
 from rlk.planning.layers import CALLER, JOINED, Origin, Rank, SettingLayers
 from rlk.planning.plugins_of_settings import settled, with_plugins_of_settings
 from rlk.planning.presets import with_preset
-from rlk.planning.spec import RunSpec, plugin_key
+from rlk.planning.spec import RunSpec
 from rlk.registry.entry import Entry
 from rlk.registry.external import find_entry, is_place
 from rlk.registry.implementations import fault
@@ -69,9 +69,8 @@ def _with_request(draft: Draft, spec: RunSpec) -> Draft:
     """With the settings and plugins of the user, or of a file in the user's place."""
     for key, setting in spec.settings():
         draft = draft.with_settings({key: setting.value}, setting.origin)
-    for plugin in spec.plugins:
+    for plugin, origin in spec.asked_plugins():
         if not leaves_out(plugin):
-            origin = spec.origins.get(plugin_key(plugin), CALLER)
             draft = draft.with_plugins([plugin], origin)
     return draft
 

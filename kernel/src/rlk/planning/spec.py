@@ -64,6 +64,11 @@ class RunSpec:
         for key, value in self.given.items():
             yield key, Setting(value, self.origins.get(key, CALLER))
 
+    def asked_plugins(self) -> Iterator[tuple[Any, Origin]]:
+        """All plugins, each with who put it in."""
+        for plugin in self.plugins:
+            yield plugin, self.origins.get(plugin_key(plugin), CALLER)
+
 
 @attrs.frozen
 class Patch:
