@@ -71,7 +71,7 @@ def hastens(planning_kernel):
 @pytest.mark.usefixtures("hastens")
 def test_what_is_always_active_joins_without_a_folder(plan):
     (found,) = plan().extensions
-    assert (found.name, found.by) == ("hastens", "active in every run")
+    assert (found.name, found.origin.by) == ("hastens", "active in every run")
 
 
 @pytest.mark.usefixtures("hastens")

@@ -9,6 +9,7 @@ import pytest
 from rlk import hookimpl
 from rlk.component import Component
 from rlk.errors import PlanError
+from rlk.planning.spec import make_spec
 from rlk_testing.environments import DiscreteMatch, MultiBinaryMatch
 from rlk_testing.idle import IdleNoise
 
@@ -89,6 +90,9 @@ def test_a_refusal_tells_which_settings_a_preset_chose(planning_kernel, plan):
     assert str(of_preset.value).endswith("The preset chose n_envs. --preset none turns it off.")
     with pytest.raises(PlanError, match=r"n_envs=7 does not go with depth=2\.$"):
         plan(preset="tuned", n_envs=7)
+    of_file = make_spec("algo", {"n_envs": 7}, origin="preset mine.toml")
+    with pytest.raises(PlanError, match=r"n_envs=7 does not go with depth=2\.$"):
+        plan(lower=of_file)
 
 
 def test_a_check_that_is_not_a_function_is_refused_where_it_is_written():
@@ -198,8 +202,8 @@ def test_a_vector_that_was_passed_has_its_own_number(plan):
     vector = gym.vector.SyncVectorEnv([DiscreteMatch] * 3)
     assert plan("other", env=vector).n_envs == 3
     assert plan(env=vector).n_envs == 3  # the algorithm's own wish for two is no demand
-    assert plan(env=vector).sources["n_envs"] == "the environment passed"
-    assert plan(env=vector, n_envs=3).sources["n_envs"] == "user"
+    assert plan(env=vector).sources["n_envs"].by == "the environment passed"
+    assert plan(env=vector, n_envs=3).sources["n_envs"].by == "user"
     assert plan(env=DiscreteMatch()).n_envs == 1
     with pytest.raises(PlanError, match=r"n_envs=2 \(user\).* has 1.*pass what makes one"):
         plan(env=DiscreteMatch(), n_envs=2)

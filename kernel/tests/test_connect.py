@@ -7,6 +7,7 @@ import pytest
 
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError
+from rlk.planning.layers import Origin, Rank
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec, plugin_key
 from rlk.restoring.saved_plan import as_json, spec_of
@@ -58,7 +59,7 @@ def test_processes_are_connected_before_one_is_refused(plan, calls, algo, wrong)
 )
 def test_only_what_is_asked_for_and_not_left_out_connects(plan, calls, given, file, expected):
     lower = make_spec("algo", file, origin="spec.toml")
-    plugins = dict.fromkeys(map(plugin_key, lower.plugins), "spec.toml")
+    plugins = dict.fromkeys(map(plugin_key, lower.plugins), Origin("spec.toml", Rank.FILE))
     lower = attrs.evolve(lower, origins={**lower.origins, **plugins})
     with pytest.raises(PlanError):
         plan("no-such", lower=lower, **given)

@@ -10,6 +10,7 @@ from rlk.component import Component
 from rlk.errors import PlanError, UnknownName
 from rlk.planning.choice import Choice
 from rlk.planning.environment import EnvChoice, MakeEnv, choose_environment
+from rlk.planning.layers import CALLER
 from rlk.planning.passed_environment import registered_as
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
@@ -115,7 +116,7 @@ def wrapper(factory, config=None, **fields):
         "rlk-x",
         "1.0",
         alias="wraps",
-        by="test",
+        origin=CALLER,
         component=component,
         config=config,
     )

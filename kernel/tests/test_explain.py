@@ -38,7 +38,7 @@ def test_it_says_what_fills_each_slot_who_chose_it_and_how_it_nests(rlk_stand_in
     plan = resolve(rlk_stand_in_kernel, make_spec("two", settings))
     lines = str(plan).splitlines()
     base = plan.storages[0].name
-    names, owners = max(len(c.name) for _, c in plan.choices()), len("passed as object")
+    names, owners = max(len(c.name) for c in plan.choices()), len("passed as object")
     for line in (
         "    rate = 0.25   <- user",
         f"storages nest {base} (base) <- chooses (choose)",

@@ -94,7 +94,7 @@ def test_where_the_kernel_is_too_old_the_error_says_so_and_not_that_the_plugin_i
         elif part == "factory":
             entry.load()
         else:
-            entry.hooks_of(entry.component())
+            entry.imported(entry.component().hooks)
     why, _, advice = str(caught.value).partition(". rlk-kernel is ")
     assert "is broken: ImportError: cannot import name 'NotYet'" in why
     assert advice.endswith(", not >=99. Type: pip install -U rlk-made.")
@@ -176,8 +176,8 @@ def test_nothing_is_built_of_a_plan_with_something_broken(rlk_stand_in_kernel):
 
 
 def test_what_a_factory_raises_names_the_innermost_component():
-    inner = Choice.of(optimiser(lambda divisor: 1 / divisor), "user")
-    outer = Choice.of(optimiser(lambda: inner.make(0)), "user")
+    inner = Choice.of(optimiser(lambda divisor: 1 / divisor))
+    outer = Choice.of(optimiser(lambda: inner.make(0)))
     with pytest.raises(ZeroDivisionError) as caught:
         outer.make()
     note = "optimiser 'made' (rlk-made 0.1) raised this, called with (int)"

@@ -211,7 +211,7 @@ BOX = "rlk_testing.environments:BoxMatch"
 
 def test_a_boolean_setting_chooses_a_distribution(plan):
     found = plan(ringing=True, env=BOX)
-    assert found.distribution.name == "gongs" and found.distribution.by == "user"
+    assert found.distribution.name == "gongs" and found.distribution.origin.by == "user"
     assert plan(ringing=False).distribution.name == "coins"
 
 

@@ -59,9 +59,9 @@ def optimisers(plan):
 
 def test_it_has_what_the_algorithm_wants_unless_told_otherwise(plan):
     assert optimisers(plan()) == ("stand-in-optimiser", "slow", 0.5)
-    assert plan().optimisers["vf_optimiser"].by == "algorithm two"
+    assert plan().optimisers["vf_optimiser"].origin.by == "algorithm two"
     assert optimisers(plan(vf_optimiser="fast")) == ("stand-in-optimiser", "fast", 0.5)
-    assert plan(vf_optimiser="fast").optimisers["vf_optimiser"].by == "user"
+    assert plan(vf_optimiser="fast").optimisers["vf_optimiser"].origin.by == "user"
 
 
 def test_the_optimiser_of_the_run_is_that_of_the_other_groups(plan):

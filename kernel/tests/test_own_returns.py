@@ -111,7 +111,7 @@ class Sums(gym.RewardWrapper):
 
 def wrapper(factory, **fields):
     component = Component(name="wraps", factory=factory, **fields)
-    return Choice.of(Entry("wrappers", "wraps", "rlk-x", "1.0", lambda: component), "test")
+    return Choice.of(Entry("wrappers", "wraps", "rlk-x", "1.0", lambda: component))
 
 
 def made(*factories, env=Threes):

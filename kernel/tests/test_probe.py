@@ -8,14 +8,15 @@ from rlk.component import Component
 from rlk.errors import PlanError
 from rlk.planning.choice import Choice
 from rlk.planning.environment import EnvChoice
+from rlk.planning.layers import CALLER
 from rlk.planning.probe import probe
 from rlk.registry.kernel import Kernel
 from rlk_testing.environments import Walk
 
 
-def choice(name="thing", kind="storages", **fields):
-    component = Component(name=name, factory=object, **fields)
-    return Choice(kind, name, "rlk-x", "1.0", alias=name, by="test", component=component)
+def choice(name="thing", kind="storages", factory=object, **fields):
+    component = Component(name=name, factory=factory, **fields)
+    return Choice(kind, name, "rlk-x", "1.0", alias=name, origin=CALLER, component=component)
 
 
 BACKEND = choice("backend", "vec_envs")
@@ -35,8 +36,7 @@ def test_spaces_are_those_of_the_wrapped_environment_which_is_closed_again():
             super().__init__(env)
             self.observation_space = gym.spaces.Box(-1.0, 1.0, (6,))
 
-    wrapper = Component(name="doubled", factory=Doubled)
-    wrapped = Choice("wrappers", "doubled", "", "", alias="doubled", by="", component=wrapper)
+    wrapped = choice("doubled", "wrappers", Doubled)
     observation, action = probe(EnvChoice("Kept", made=Kept), [wrapped], BACKEND, NONE)
     assert observation.shape == (6,) and action == Walk().action_space
     assert made[0].closed == 1

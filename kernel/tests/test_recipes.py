@@ -50,8 +50,9 @@ def test_a_run_has_the_algorithm_the_plugins_and_the_settings_of_the_recipe(dish
 
 def test_the_plan_says_that_it_was_the_recipe(dish):
     found = dish()
-    assert found.algorithm.by == "recipe dish" == found.storages[1].by == found.policy.by
-    assert found.algorithm.sources["gamma"] == "recipe dish"
+    for choice in (found.algorithm, found.storages[1], found.policy):
+        assert choice.origin.by == "recipe dish"
+    assert found.algorithm.sources["gamma"].by == "recipe dish"
     assert "recipe dish: algorithm algo and sharpens" in found.notes
 
 
@@ -65,7 +66,7 @@ def test_what_the_user_says_counts_more_than_the_recipe_and_the_recipe_more_than
 def test_a_setting_of_the_recipe_is_found_under_each_of_its_names(dish, key):
     found = dish(**{key: 2})
     assert found.storages[1].config.size == 2
-    assert found.storages[1].sources["size"] == "user"
+    assert found.storages[1].sources["size"].by == "user"
 
 
 def test_a_setting_that_nobody_gave_is_left_to_the_component(dish):
@@ -89,8 +90,8 @@ def test_the_users_value_counts_more_than_that_of_a_file(plan):
     found = plan("dish", lower=lower, **{"sharpens.size": 5})
     assert found.storages[1].config.size == 5
     assert found.algorithm.config.gamma == 0.1
-    assert found.algorithm.sources["gamma"] == "spec.toml"
-    assert plan("dish", lower=lower).storages[1].sources["size"] == "spec.toml"
+    assert found.algorithm.sources["gamma"].by == "spec.toml"
+    assert plan("dish", lower=lower).storages[1].sources["size"].by == "spec.toml"
 
 
 def test_what_the_recipe_puts_in_can_be_left_out(plan, planning_kernel):

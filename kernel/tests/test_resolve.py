@@ -47,7 +47,7 @@ def test_every_layer_beats_the_one_below_it(plan):
     for given, value, source in steps:
         found = plan(**given).algorithm
         assert found.config.gamma == value, given
-        assert found.sources["gamma"] == source
+        assert found.sources["gamma"].by == source
 
 
 def test_a_default_of_the_config_is_nobodys(plan):
@@ -57,16 +57,16 @@ def test_a_default_of_the_config_is_nobodys(plan):
 
 def test_settings_of_the_run_have_the_same_layers(plan):
     assert plan("other").n_envs == 1
-    assert (plan().n_envs, plan().sources["n_envs"]) == (2, "algorithm algo")
+    assert (plan().n_envs, plan().sources["n_envs"].by) == (2, "algorithm algo")
     assert plan(preset="tuned").n_envs == 3
     assert plan(preset="tuned", n_envs=7).n_envs == 7
 
 
 def test_who_chose_a_component_is_known(plan):
-    assert plan().policy.by == "algorithm algo"
-    assert plan(policy="fancy").policy.by == "user"
-    assert plan(plugins=["fancy"]).policy.by == "user"
-    assert plan(preset="tuned").callbacks[0].by == "preset tuned"
+    assert plan().policy.origin.by == "algorithm algo"
+    assert plan(policy="fancy").policy.origin.by == "user"
+    assert plan(plugins=["fancy"]).policy.origin.by == "user"
+    assert plan(preset="tuned").callbacks[0].origin.by == "preset tuned"
 
 
 def test_two_patches_that_differ_are_refused_with_both_names(plan):

@@ -102,17 +102,25 @@ def test_changes_are_on_top_of_what_was_saved(kernel, saved):
     plan = saved(gamma=0.25, n_envs=3)
     changed = again(kernel, plan, changes={"gamma": 0.75})
     assert changed.algorithm.config.gamma == 0.75 and changed.n_envs == 3
-    assert changed.algorithm.sources["gamma"] == "user"
+    assert changed.algorithm.sources["gamma"].by == "user"
 
 
 def test_it_is_reported_that_settings_come_from_the_file(kernel, saved):
-    assert again(kernel, saved(gamma=0.25)).algorithm.sources["gamma"] == "saved plan"
+    assert again(kernel, saved(gamma=0.25)).algorithm.sources["gamma"].by == "saved plan"
 
 
 def test_a_plan_knows_whether_it_continues_a_saved_run(kernel, saved):
     assert not resolve(kernel, make_spec("stand-in", {})).restores_state
     changes = {"seed": 5, "total_timesteps": 9, "n_envs": 2}
     assert again(kernel, saved(), env=Walk, changes=changes).restores_state
+
+
+def test_a_settings_file_is_no_saved_plan_whatever_its_name(kernel):
+    given = {"env": "CartPole-v1", "gamma": 0.25}
+    plan = resolve(kernel, make_spec("stand-in", given, origin="saved plan"))
+    assert not plan.restores_state and plan.algorithm.changed("gamma") == ["gamma"]
+    joined = make_spec("stand-in", {"env": "CartPole-v1"}, origin="active in every run")
+    assert not any(one["joined"] for one in as_json(resolve(kernel, joined))["components"])
 
 
 @pytest.mark.parametrize("env", [DiscreteMatch, "rlk_testing.environments:DiscreteMatch"])
@@ -175,7 +183,7 @@ def forged(plan, **component):
     """A plan in which a component that the kernel has is called otherwise."""
     made = {"kind": "extensions", "dist": "rlk-x", "version": "1", "settings": {}, **component}
     others = [c for c in plan["components"] if c["slot"] != made["slot"]]
-    made = {"chosen_by": "", "set_by": {}, "only_trains": False, **made}
+    made = {"chosen_by": "", "joined": False, "set_by": {}, "only_trains": False, **made}
     return {**plan, "components": [*others, made]}
 
 
@@ -289,7 +297,7 @@ def hastens(kernel):
 @pytest.mark.usefixtures("hastens")
 def test_what_had_joined_by_itself_is_still_known_to_have_joined(kernel, saved):
     (found,) = again(kernel, saved()).extensions
-    assert (found.name, found.by) == ("hastens", "active in every run")
+    assert (found.name, found.origin.by) == ("hastens", "active in every run")
 
 
 @pytest.mark.usefixtures("hastens")

@@ -173,7 +173,7 @@ def test_what_a_default_put_in_can_be_taken_out(plan):
 def test_the_command_line_counts_more_than_a_file_also_for_a_slot(plan):
     lower = make_spec("algo", {"storage": "keeps", "store_size": 5}, origin="spec.toml")
     found = plan(plugins=["hoards"], lower=lower)
-    assert (found.storages[0].name, found.storages[0].by) == ("hoards", "user")
+    assert (found.storages[0].name, found.storages[0].origin.by) == ("hoards", "user")
     fed = plan(lower=lower, **{"keeps.size": 8})
     assert fed.storages[0].config.size == fed.algorithm.config.store_size == 8
 
@@ -227,8 +227,8 @@ def test_an_algorithm_that_names_no_environment_wants_one(planning_kernel, plan)
     )
     with pytest.raises(PlanError, match=r"'homeless' names no default. Use --env NAME"):
         plan("homeless")
-    assert plan("homeless", env="CartPole-v1").sources["env"] == "user"
-    assert plan("stand-in").sources["env"] == "algorithm stand-in"
+    assert plan("homeless", env="CartPole-v1").sources["env"].by == "user"
+    assert plan("stand-in").sources["env"].by == "algorithm stand-in"
 
 
 def test_a_slot_that_nothing_fills_is_refused(planning_kernel, plan):

@@ -73,7 +73,7 @@ def test_who_said_something_is_known_after_joining():
     upper = make_spec("dqn", {"gamma": 0.5})
     lower = make_spec("dqn", {"gamma": 0.9, "lam": 0.8, "seed": 1}, origin="spec.toml")
     origin = upper.over(lower).origins
-    assert origin["lam"] == origin["seed"] == "spec.toml"
+    assert origin["lam"].by == origin["seed"].by == "spec.toml"
     assert "gamma" not in origin  # the command line's, which is what no origin means
 
 

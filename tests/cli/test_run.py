@@ -11,7 +11,6 @@ import pytest
 
 from rlk.component import Component
 from rlk.documents import parse_json
-from rlk.planning.select import JOINED
 from rlk.registry.entry import Entry
 from rlk.registry.external import PASSED
 from rlk.registry.kernel import default_kernel
@@ -249,8 +248,8 @@ def test_the_command_line_wins_over_the_spec(rlk):
     assert (found["seed"], found["settings"]["gamma"], found["settings"]["n_steps"]) == (3, 0.6, 8)
 
 
-def component(slot, name, dist="rlk-x", version="1", by="command line", set_by=(), **settings):
-    who = {"chosen_by": by, "set_by": dict.fromkeys(set_by, "command line"), "version": version}
+def component(slot, name, dist="rlk-x", version="1", joined=False, set_by=(), **settings):
+    who = {"joined": joined, "set_by": dict.fromkeys(set_by, "user"), "version": version}
     return {"slot": slot, "name": name, "dist": dist, "settings": settings, **who}
 
 
@@ -289,8 +288,8 @@ def test_a_plan_as_toml_has_slots_plugins_and_a_table_for_everyones_settings():
 
 def test_what_had_joined_by_itself_is_not_asked_for_unless_one_of_its_settings_was():
     plan = plan_of(
-        component("logger", "csv", by=JOINED, every=1),
-        component("callback", "checkpoint", by=JOINED, set_by=["every"], every=5),
+        component("logger", "csv", joined=True, every=1),
+        component("callback", "checkpoint", joined=True, set_by=["every"], every=5),
         component("extension", "Listens-0", dist=PASSED),
     )
     text = folder.spec_toml(plan)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rlk.planning.plan import Plan
     from rlk.planning.spec import RunSpec
     from rlk.running.folder_owner import OwnedFolder
+    from rlk.saving.plugin_states import MissingPlugin
 
 
 class Agent:
@@ -34,6 +35,7 @@ class Agent:
     Attributes:
         run: the live run.
         differs: after `load`, sentences on what differs from the saved run.
+        missing: after `load`, the plugins of the file that are not here, which `differs` has, too.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class Agent:
         self.spec = spec
         self.run = build(plan, saved, out)
         self.differs: list[str] = []
+        self.missing: list[MissingPlugin] = []
         self._acting = Acting(self.run)
         self._lent: LentEnv | None = None
         made_agents.remember(self)

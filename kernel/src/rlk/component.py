@@ -207,25 +207,18 @@ class Component:
 
     def load(self) -> Callable[..., Any]:
         """The factory itself, imported now."""
-        return _imported(self.factory)
-
-    def load_hooks(self) -> Callable[..., Any] | None:
-        """The maker of its hooks, imported now; None if it has none."""
-        return None if self.hooks is None else _imported(self.hooks)
-
-    def load_connects(self) -> Callable[..., Any] | None:
-        """What connects processes, imported now; None if nothing does."""
-        return None if self.connects is None else _imported(self.connects)
+        return imported(self.factory)  # type: ignore[no-any-return]
 
 
-def _imported(place: str | Callable[..., Any]) -> Callable[..., Any]:
-    if not isinstance(place, str):
-        return place
-    module, _, path = place.partition(":")
+def imported(part: str | Callable[..., Any] | None) -> Any:
+    """A part of a component, imported now if it is named by its place."""
+    if not isinstance(part, str):
+        return part
+    module, _, path = part.partition(":")
     found = _module(module)
-    for part in path.split("."):
-        found = getattr(found, part)
-    return found  # type: ignore[no-any-return]
+    for name in path.split("."):
+        found = getattr(found, name)
+    return found
 
 
 def _module(name: str) -> Any:

@@ -23,7 +23,7 @@ from rlk.restoring.saved_spaces import check_spaces_of_saved
 from rlk.restoring.spaces_alone import spaces_alone
 from rlk.running import access
 from rlk.running.made_agents import made_agents
-from rlk.saving import checkpoint, saved_files
+from rlk.saving import checkpoint, plugin_states, saved_files
 from rlk.saving.changed_parts import changed_acting, refused_as_other_policy
 from rlk.saving.restored_parts import bad_if_it_fails, part_of
 from rlk.saving.run_folder import check_out, continues_in
@@ -150,6 +150,7 @@ def restore(agent: Agent, state: State) -> None:
     try:
         before = (*agent.spec.notes, *map(str, agent.spec.learns_without))
         agent.differs = [*before, *checkpoint.restore(agent.run, state)]
+        agent.missing = plugin_states.missing(agent.run, state)
     except BaseException:
         agent.close()
         raise

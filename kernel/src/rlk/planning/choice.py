@@ -1,4 +1,4 @@
-"""A component in its place in a run, with its settings."""
+"""A component of a run, with its settings."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ import attrs
 from rlk import settings
 from rlk.component import Component
 from rlk.errors import RlkError
+from rlk.planning.layers import CALLER, Origin, Rank
 from rlk.registry.entry import Entry, Owned
 from rlk.registry.external import PASSED, is_place
 from rlk.registry.hooks import Hooks
-from rlk.registry.kinds import is_group_slot
-
-#: The source, in `sources`, of settings from a saved plan.
-SAVED = "saved plan"
+from rlk.registry.kinds import is_group_slot, singular
 
 #: Kinds whose components implement hooks themselves; others may name what does (`hooks`).
 ANSWERING = ("extensions", "callbacks", "loggers")
@@ -24,19 +22,20 @@ ANSWERING = ("extensions", "callbacks", "loggers")
 
 @attrs.frozen
 class Choice(Owned):
-    """A component in its place; `name` is its own name, even if an alias was asked for."""
+    """A component of a run; `name` is its own name, even if an alias was asked for."""
 
     alias: str  #: the name that it was asked for by
-    by: str  #: who chose it: `command line`, `preset zoo`, `algorithm dqn`, …
+    origin: Origin  #: who chose it
     component: Component
     #: What it fills: `algorithm`, `policy`, `vf_optimiser`; a decorator is put on what fills
     #: `storage`. Empty for one of a list (`LISTS`).
     slot: str = ""
     config: Any = None  #: an instance of the component's config class, or None
-    sources: Mapping[str, str] = attrs.field(factory=dict)  #: who set what is not its own default
+    #: Who set what is not its own default.
+    sources: Mapping[str, Origin] = attrs.field(factory=dict)
 
     @classmethod
-    def of(cls, entry: Entry, by: str, slot: str = "") -> Choice:
+    def of(cls, entry: Entry, origin: Origin = CALLER, slot: str = "") -> Choice:
         """The component of an entry, not yet configured."""
         component = entry.component()
         return cls(
@@ -45,15 +44,30 @@ class Choice(Owned):
             entry.dist,
             entry.version,
             alias=entry.name,
-            by=by,
+            origin=origin,
             component=component,
             slot=slot,
         )
 
     @property
+    def role(self) -> str:
+        """What it is in a run: what it fills, `decorator`, or its kind if it is one of a list."""
+        return "decorator" if self.component.stages else self.slot or singular(self.kind)
+
+    @property
+    def prefix(self) -> str:
+        """The prefix of the keys of its settings; the algorithm's have none."""
+        return "" if self.slot == "algorithm" else prefix_of(self.slot, self.name)
+
+    @property
     def configs(self) -> tuple[Any, ...]:
         """The last arguments of its functions: the config, or nothing if there is none."""
         return () if self.config is None else (self.config,)
+
+    @property
+    def has_joined(self) -> bool:
+        """Whether it joined by itself: nobody asked for it."""
+        return self.origin.rank == Rank.DEFAULT
 
     def changed(self, *names: str) -> list[str]:
         """Those of these settings that somebody has changed from their default.
@@ -61,8 +75,8 @@ class Choice(Owned):
         Those of a saved plan are not among them: a file has every setting of the run that it was
         saved from, not only those asked for.
         """
-        asked = (name for name in names if self.sources.get(name, SAVED) != SAVED)
-        return settings.differing(self.config, asked)
+        asked = {name for name, origin in self.sources.items() if origin.rank != Rank.SAVED}
+        return settings.differing(self.config, (name for name in names if name in asked))
 
     @property
     def without_it(self) -> str:
@@ -110,7 +124,7 @@ class Choice(Owned):
         """
         if self.kind in ANSWERING:
             return self.make()
-        made_by = self.hooks_of(self.component)
+        made_by = self.imported(self.component.hooks)
         made = None if made_by is None else self.called(made_by, *self.configs)
         if self.slot and not self.component.stages and hasattr(made, "rlk_configure"):
             raise self.broken(

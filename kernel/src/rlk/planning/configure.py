@@ -11,7 +11,7 @@ import attrs
 from rlk import settings
 from rlk.command_line import pip_install
 from rlk.errors import PlanError, UnknownName
-from rlk.planning.choice import SAVED, Choice
+from rlk.planning.choice import Choice
 from rlk.planning.layers import Rank, Setting, SettingLayers, one_setting_twice
 from rlk.planning.run_settings import RUN_KEYS
 from rlk.planning.spec import with_key
@@ -33,11 +33,11 @@ def configured(choice: Choice, layers: SettingLayers) -> Choice:
     hint = f"See: rlk plugins show {choice.alias}" if choice.version else ""
     unknown = given.keys() - set(settings.names(choice.component.config))
     of_file = _other_version(choice, layers)
-    if not of_file and any(given[key].by == SAVED for key in unknown):
+    if not of_file and any(given[key].origin.rank == Rank.SAVED for key in unknown):
         hint = f"The file was written by another version of it than {choice.owner}."
     with naming_origins(given, of_file):
         config = settings.structure(choice.component.config, values, choice.title, others, hint)
-    sources = {key: setting.by for key, setting in given.items()}
+    sources = {key: setting.origin for key, setting in given.items()}
     return attrs.evolve(choice, config=config, sources=sources)
 
 
@@ -55,7 +55,7 @@ def naming_origins(given: Mapping[str, Setting], of_file: str = "") -> Iterator[
         # The names that an UnknownName suggests are not at fault.
         text = error.name if isinstance(error, UnknownName) else str(error)
         named = [one for key, one in given.items() if re.search(rf"\b{re.escape(key)}\b", text)]
-        is_of_file = any(one.rank == Rank.FILE for one in named)
+        is_of_file = any(one.rank in (Rank.FILE, Rank.SAVED) for one in named)
         said = [_proposed(named), of_file if is_of_file else ""]
         error.args = ("\n".join(filter(None, [str(error), *said])),)
         raise
@@ -66,7 +66,7 @@ def _proposed(settings: Iterable[Setting]) -> str:
     proposals = [one for one in settings if one.rank in (Rank.PRESET, Rank.PATCH)]
     if not proposals:
         return ""
-    whose = " and ".join(sorted({one.by for one in proposals}))
+    whose = " and ".join(sorted({one.origin.by for one in proposals}))
     is_tuned = any(one.rank == Rank.PRESET for one in proposals)
     return f"Proposed by {whose}.{' --preset none turns it off.' if is_tuned else ''}"
 

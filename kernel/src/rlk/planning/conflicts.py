@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from rlk.errors import PlanError
 from rlk.planning.choice import Choice
-from rlk.planning.plan import SAVED, Plan
+from rlk.planning.layers import Rank
+from rlk.planning.plan import Plan
 from rlk.registry.external import is_external
 from rlk.registry.kinds import LISTS
 
@@ -25,12 +26,12 @@ class Conflict(NamedTuple):
 
 def conflicts(plan: Plan) -> Iterator[str]:
     """All conflicts between the parts of a plan, as messages."""
-    for slot, part in plan.choices():
-        conflict = _first_conflict(plan, slot, part)
-        if conflict is not None and conflict.of_spaces and _is_saved(plan, slot, part):
+    for part in plan.choices():
+        conflict = _first_conflict(plan, part)
+        if conflict is not None and conflict.of_spaces and _is_saved(plan, part):
             yield f"{conflict.reason}.\nUse an environment that has the spaces of training."
         elif conflict is not None:
-            use = _instead(plan, slot, part) + ", or another algorithm" * conflict.of_algorithms
+            use = _instead(plan, part) + ", or another algorithm" * conflict.of_algorithms
             lists = f"To list what fits: rlk plugins list {conflict.filter}{conflict.or_else}"
             yield f"{conflict.reason}.\nUse {use}. {lists}"
     yield from _shared_stages(plan)
@@ -40,29 +41,29 @@ def conflicts(plan: Plan) -> Iterator[str]:
     yield from _serializer_of_no_name(plan)
 
 
-def _instead(plan: Plan, slot: str, part: Choice) -> str:
+def _instead(plan: Plan, part: Choice) -> str:
     """What to type to keep a component out of the run."""
-    if slot == "decorator" or part.kind in LISTS:
+    if part.component.stages or part.kind in LISTS:
         return part.without_it
     activates = plan.algorithm.component.activates
     switches = [f" (--set {key}=false)" for key, name in activates.items() if name == part.name]
-    return f"another {slot}{''.join(switches)}"
+    return f"another {part.slot}{''.join(switches)}"
 
 
-def _is_saved(plan: Plan, slot: str, part: Choice) -> bool:
+def _is_saved(plan: Plan, part: Choice) -> bool:
     """Whether a component is of a saved run, in which it fitted the environment of training."""
-    return plan.sources.get("env") == SAVED and (part.by == SAVED or slot == "algorithm")
+    return plan.sources["env"].rank == part.origin.rank == Rank.SAVED
 
 
-def _first_conflict(plan: Plan, slot: str, part: Choice) -> Conflict | None:
+def _first_conflict(plan: Plan, part: Choice) -> Conflict | None:
     """The first reason to refuse one component."""
-    if _needs_no_space(plan, slot):
-        return _reports(plan, slot, part)
-    found = (rule(plan, slot, part) for rule in _RULES)
+    if _needs_no_space(plan, part):
+        return _reports(plan, part)
+    found = (rule(plan, part) for rule in _RULES)
     return next((conflict for conflict in found if conflict is not None), None)
 
 
-def _needs_no_space(plan: Plan, slot: str) -> bool:
+def _needs_no_space(plan: Plan, part: Choice) -> bool:
     """Whether a component is not checked against the spaces of the plan.
 
     Wrappers made these spaces. A noise must fit them only if its algorithm does; otherwise there is
@@ -70,10 +71,10 @@ def _needs_no_space(plan: Plan, slot: str) -> bool:
     """
     served = plan.algorithm.component.action_spaces
     algorithm_fits = not served or type(plan.action_space).__name__ in served
-    return slot == "wrapper" or (slot == "noise" and not algorithm_fits)
+    return part.kind == "wrappers" or (part.slot == "noise" and not algorithm_fits)
 
 
-def _reports(plan: Plan, slot: str, part: Choice) -> Conflict | None:
+def _reports(plan: Plan, part: Choice) -> Conflict | None:
     algorithm = plan.algorithm
     missing = [need for need in part.component.needs if need not in algorithm.component.reports]
     if not missing:
@@ -86,7 +87,7 @@ def _reports(plan: Plan, slot: str, part: Choice) -> Conflict | None:
     )
 
 
-def _action_space(plan: Plan, slot: str, part: Choice) -> Conflict | None:
+def _action_space(plan: Plan, part: Choice) -> Conflict | None:
     from rlk.planning.usable_spaces import or_wrap  # not at the top: it needs gymnasium
     from rlk.spaces import describe
 
@@ -102,11 +103,11 @@ def _action_space(plan: Plan, slot: str, part: Choice) -> Conflict | None:
     )
 
 
-def _observation_space(plan: Plan, slot: str, part: Choice) -> Conflict | None:
+def _observation_space(plan: Plan, part: Choice) -> Conflict | None:
     from rlk.planning.usable_spaces import or_wrap  # not at the top: it needs gymnasium
     from rlk.spaces import describe, kinds
 
-    space = plan.policy_space if slot == "policy" else plan.observation_space
+    space = plan.policy_space if part.slot == "policy" else plan.observation_space
     served, found = part.component.observation_spaces, kinds(space)
     if not served or set(found) & set(served):
         return None
@@ -130,11 +131,11 @@ def _or_add_nothing(plan: Plan, served: Collection[str]) -> str:
     return f"\nOr leave out what adds to the observations: {without}."
 
 
-def _collects(plan: Plan, slot: str, part: Choice) -> Conflict | None:
+def _collects(plan: Plan, part: Choice) -> Conflict | None:
     algorithm, own = plan.algorithm.component.collects, part.component.collects
     if algorithm == own or None in (algorithm, own):
         return None
-    if algorithm == "both" and slot not in ("storage", "decorator", "noise"):
+    if algorithm == "both" and part.slot not in ("storage", "noise"):
         return None  # it learns in both ways, with the same storage and actor
     serves = str(own).replace("both", "combined on- and off-policy")
     learns = str(algorithm).replace("both", "on- and off-policy")
@@ -144,8 +145,8 @@ def _collects(plan: Plan, slot: str, part: Choice) -> Conflict | None:
     )
 
 
-def _decorates(plan: Plan, slot: str, part: Choice) -> Conflict | None:
-    if slot != "decorator" or plan.algorithm.component.collects != "on-policy":
+def _decorates(plan: Plan, part: Choice) -> Conflict | None:
+    if not part.component.stages or plan.algorithm.component.collects != "on-policy":
         return None
     return Conflict(
         f"{part.title} decorates a replay storage, but {plan.algorithm.title} is on-policy and "
@@ -154,8 +155,8 @@ def _decorates(plan: Plan, slot: str, part: Choice) -> Conflict | None:
     )
 
 
-def _recurrent(plan: Plan, slot: str, part: Choice) -> Conflict | None:
-    if slot != "policy" or not part.component.recurrent or plan.algorithm.component.recurrent:
+def _recurrent(plan: Plan, part: Choice) -> Conflict | None:
+    if part.slot != "policy" or not part.component.recurrent or plan.algorithm.component.recurrent:
         return None
     return Conflict(
         f"{plan.algorithm.title} cannot train recurrent policies such as {part.title}",
@@ -164,8 +165,8 @@ def _recurrent(plan: Plan, slot: str, part: Choice) -> Conflict | None:
     )
 
 
-def _deterministic(plan: Plan, slot: str, part: Choice) -> Conflict | None:
-    perturbs = slot == "noise" and part.component.scope == "policy"
+def _deterministic(plan: Plan, part: Choice) -> Conflict | None:
+    perturbs = part.slot == "noise" and part.component.scope == "policy"
     if not perturbs or plan.algorithm.component.deterministic:
         return None
     return Conflict(
@@ -190,7 +191,7 @@ _RULES = (
 
 def _own_checks(plan: Plan) -> Iterator[str]:
     """The conflicts that components' own checks find."""
-    for _, part in plan.choices():
+    for part in plan.choices():
         if part.component.check is not None:
             try:
                 part.component.check(part.config, plan)
@@ -204,7 +205,7 @@ def _tuned(plan: Plan, part: Choice, message: str) -> str:
     By the convention of `Component.check`, a message names a setting with its value: `n_steps=16`.
     """
     sources = {**plan.sources, **plan.algorithm.sources, **part.sources}
-    tuned = [key for key, by in sources.items() if by.startswith("preset ")]
+    tuned = [key for key, origin in sources.items() if origin.rank == Rank.PRESET]
     named = [key for key in tuned if re.search(rf"\b{re.escape(key)}=", message)]
     if not named:
         return ""

@@ -9,14 +9,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable
 from operator import itemgetter
-from typing import Any
 
 from rlk.errors import PlanError
 from rlk.planning.choice import Choice
 from rlk.planning.draft import leaves_out
-from rlk.planning.layers import Rank
 from rlk.planning.parse import parse_plugin
-from rlk.planning.spec import CALLER, RunSpec, plugin_key
+from rlk.planning.spec import RunSpec
 from rlk.registry.kinds import SLOTS, slot_of
 from rlk.registry.registries import Registries
 
@@ -33,7 +31,7 @@ def connect(spec: RunSpec, registries: Registries) -> None:
 def connect_named(asked: Iterable[str], registries: Registries) -> None:
     """The same for components as they are typed; of two in one slot, the later one counts."""
     for choice in _named(asked, registries):
-        connects = choice.connects_of(choice.component)
+        connects = choice.imported(choice.component.connects)
         if connects is not None:
             choice.called(connects)
 
@@ -48,15 +46,13 @@ def _named(asked: Iterable[str], registries: Registries) -> list[Choice]:
                 gone = registries.own_name(name.removeprefix("no:"))
                 found = {key: choice for key, choice in found.items() if choice.name != gone}
             elif name in registries:
-                choice = Choice.of(registries.find(name), CALLER)
+                choice = Choice.of(registries.find(name))
                 found[slot_of(choice.kind) or choice.name] = choice
     return list(found.values())
 
 
 def _asked(spec: RunSpec) -> list[str]:
     """What is asked for by name in slots and as plugins; the user's wishes after those of files."""
-    asked: list[tuple[Rank, Any]]
     asked = [(setting.rank, setting.value) for key, setting in spec.settings() if key in SLOTS]
-    for plugin in spec.plugins:
-        asked.append((Rank.FILE if plugin_key(plugin) in spec.origins else Rank.USER, plugin))
+    asked += [(origin.rank, plugin) for plugin, origin in spec.asked_plugins()]
     return [one for _, one in sorted(asked, key=itemgetter(0)) if isinstance(one, str)]

@@ -9,7 +9,7 @@ import attrs
 
 from rlk.errors import PlanError
 from rlk.planning.choice import Choice
-from rlk.planning.layers import Rank, SettingLayers
+from rlk.planning.layers import Origin, Rank, SettingLayers
 from rlk.planning.parse import parse_plugin
 from rlk.registry.entry import Entry
 from rlk.registry.external import PASSED, find_entry, passed_entry
@@ -46,13 +46,14 @@ class Draft:
     notes: tuple[str, ...] = ()  #: what the user should be told
 
     def with_settings(
-        self, values: Mapping[str, Any], by: str, rank: Rank, asked: str = ""
+        self, values: Mapping[str, Any], origin: Origin, rank: Rank | None = None, asked: str = ""
     ) -> Draft:
         """With settings by dotted key; `plugins` is a list of plugins to put in.
 
         Args:
             values: the settings.
-            by, rank: who gives them, and their rank.
+            origin: who gives them.
+            rank: theirs, if it is not that of their origin.
             asked: how they were asked for, if not by their keys.
 
         Raises:
@@ -62,30 +63,30 @@ class Draft:
         draft = self
         for key, value in values.items():
             if key == "plugins":
-                plugins = _listed(value, by)
+                plugins = _listed(value, origin)
                 left_out = [one for one in plugins if leaves_out(one)]
-                if left_out and rank < Rank.FILE:
+                if left_out and origin.rank < Rank.FILE:
                     raise PlanError(
-                        f"{by} proposes {left_out[0]}; only the user leaves plugins out."
+                        f"{origin} proposes {left_out[0]}; only the user leaves plugins out."
                     )
-                draft = draft.with_plugins(plugins, by, rank)
-            elif key in _USERS_OWN and rank < Rank.FILE:
-                raise PlanError(f"{by} proposes {key}={value!r}, which only the user may set.")
+                draft = draft.with_plugins(plugins, origin)
+            elif key in _USERS_OWN and origin.rank < Rank.FILE:
+                raise PlanError(f"{origin} proposes {key}={value!r}, which only the user may set.")
             else:
-                layers = draft.layers.with_setting(key, value, by, rank, asked)
+                layers = draft.layers.with_setting(key, value, origin, rank, asked)
                 draft = attrs.evolve(draft, layers=layers)
         return draft
 
-    def with_plugins(self, plugins: Iterable[Any], by: str, rank: Rank) -> Draft:
+    def with_plugins(self, plugins: Iterable[Any], origin: Origin) -> Draft:
         """With plugins: `NAME[:key=value,…]`, `no:NAME`, components, or objects with hooks."""
         draft = self
         for plugin in plugins:
             if leaves_out(plugin):
                 draft = draft.without([plugin])
             elif isinstance(plugin, str):
-                draft = draft._with_named(plugin, by, rank)
+                draft = draft._with_named(plugin, origin)
             else:
-                draft = draft._with_entry(passed_entry(plugin, draft.plugins), plugin, by, rank)
+                draft = draft._with_entry(passed_entry(plugin, draft.plugins), plugin, origin)
         return draft
 
     def without(self, plugins: Iterable[Any]) -> Draft:
@@ -120,20 +121,20 @@ class Draft:
         """With more notes for the user."""
         return attrs.evolve(self, notes=(*self.notes, *notes))
 
-    def _with_named(self, plugin: str, by: str, rank: Rank) -> Draft:
+    def _with_named(self, plugin: str, origin: Origin) -> Draft:
         """With `NAME[:key=value,…]`, unless that name is left out or gone."""
         name, settings = parse_plugin(plugin)
-        if name in self.gone and rank < Rank.FILE:
+        if name in self.gone and origin.rank < Rank.FILE:
             return self
         entry = find_entry(name, None, self.registries, guess_commands=False)
         if self.left_out and self.registries.own_name(entry.name) in self.left_out:
             return self
         own = entry.component().name
-        draft = self._with_entry(entry, name, by, rank)
+        draft = self._with_entry(entry, name, origin)
         values = {f"{own}.{key}": value for key, value in settings.items()}
-        return draft.with_settings(values, by, rank, f"plugin {plugin!r}")
+        return draft.with_settings(values, origin, asked=f"plugin {plugin!r}")
 
-    def _with_entry(self, entry: Entry, asked: Any, by: str, rank: Rank) -> Draft:
+    def _with_entry(self, entry: Entry, asked: Any, origin: Origin) -> Draft:
         """With a component where its kind belongs.
 
         A component for a slot becomes the slot's setting, so that a higher rank can replace it.
@@ -141,19 +142,19 @@ class Draft:
         Args:
             entry: of the component.
             asked: how it was asked for: by its name, a place, or an object.
-            by, rank: who asks for it, and their rank.
+            origin: who asks for it.
         """
         slot = slot_of(entry.kind)
         if entry.kind in LISTS or entry.component().stages:
-            return self._with_choice(Choice.of(entry, by, slot), rank)
+            return self._with_choice(Choice.of(entry, origin, slot))
         if slot:
-            return self.with_settings({slot: asked}, by, rank, f"plugin {asked!r:.80}")
+            return self.with_settings({slot: asked}, origin, asked=f"plugin {asked!r:.80}")
         key = _CHOSEN_BY.get(entry.kind)
         typed = f"--{key} {asked}" if isinstance(asked, str) else f"{key}=…"
         hint = f"; choose it with {typed}" if key else ""
         raise PlanError(f"{entry.title} is not part of a run that --plugin puts in{hint}.")
 
-    def _with_choice(self, choice: Choice, rank: Rank) -> Draft:
+    def _with_choice(self, choice: Choice) -> Draft:
         """With a member of a list, or a decorator, unless it was put in already.
 
         Raises:
@@ -161,9 +162,9 @@ class Draft:
         """
         other = self.plugins.get(choice.name)
         if other is None or _are_the_same(choice, other):
-            ranks = {**self.ranks, choice.name: max(rank, self.ranks.get(choice.name, rank))}
+            rank = max(choice.origin.rank, self.ranks.get(choice.name, Rank.DEFAULT))
             plugins = {**self.plugins, choice.name: other or choice}
-            return attrs.evolve(self, plugins=plugins, ranks=ranks)
+            return attrs.evolve(self, plugins=plugins, ranks={**self.ranks, choice.name: rank})
         raise PlanError(
             f"two plugins have the name {choice.name!r} ({other.owner}; {choice.owner}): "
             "their settings could not be told apart. Rename one, or pass it as "
@@ -178,10 +179,10 @@ def _are_the_same(one: Choice, other: Choice) -> bool:
     return one.component.factory is other.component.factory
 
 
-def _listed(plugins: Any, by: str) -> Sequence[Any]:
+def _listed(plugins: Any, origin: Origin) -> Sequence[Any]:
     """The plugins that a proposal puts in: one by its name, or several."""
     if isinstance(plugins, str):
         return (plugins,)
     if not isinstance(plugins, Iterable):
-        raise PlanError(f"{by} proposes plugins={plugins!r:.80}, which is no list of plugins.")
+        raise PlanError(f"{origin} proposes plugins={plugins!r:.80}, which is no list of plugins.")
     return tuple(plugins)

@@ -22,7 +22,7 @@ import attrs
 from rlk import settings
 from rlk.planning.choice import Choice
 from rlk.planning.configure import configured
-from rlk.planning.layers import Rank, Setting, SettingLayers, one_setting_twice
+from rlk.planning.layers import Origin, Rank, Setting, SettingLayers, one_setting_twice
 
 
 @attrs.frozen
@@ -57,8 +57,8 @@ def with_forwarded(
             result = _with_derived(result, (*shared.names, *shared.targets), agreed(given))
         elif names:  # not set under any key: the component gets the algorithm's default
             first = shared.names[0]
-            by = f"{algorithm.name} {first}"
-            default = Setting(getattr(config, first), by, Rank.DERIVED)
+            origin = Origin(f"{algorithm.name} {first}", Rank.DERIVED)
+            default = Setting(getattr(config, first), origin)
             result = _with_derived(result, shared.targets, default)
     return result
 
@@ -109,7 +109,7 @@ def _with_derived(layers: SettingLayers, keys: Iterable[str], setting: Setting) 
     """
     for key in keys:
         if not layers.at(Rank.DERIVED, key).is_set:
-            layers = layers.with_setting(key, setting.value, setting.by, Rank.DERIVED)
+            layers = layers.with_setting(key, setting.value, setting.origin, Rank.DERIVED)
     return layers
 
 

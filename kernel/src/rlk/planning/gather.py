@@ -9,11 +9,10 @@ from rlk.errors import BrokenPlugin, PlanError
 from rlk.planning.choice import ANSWERING, Choice, activated
 from rlk.planning.configure import configured
 from rlk.planning.draft import Draft, leaves_out
-from rlk.planning.layers import Rank, SettingLayers
+from rlk.planning.layers import CALLER, JOINED, Origin, Rank, SettingLayers
 from rlk.planning.plugins_of_settings import settled, with_plugins_of_settings
 from rlk.planning.presets import with_preset
-from rlk.planning.select import JOINED
-from rlk.planning.spec import CALLER, RunSpec, plugin_key
+from rlk.planning.spec import RunSpec
 from rlk.registry.entry import Entry
 from rlk.registry.external import find_entry, is_place
 from rlk.registry.implementations import fault
@@ -57,7 +56,7 @@ def _begin(registries: Registries, spec: RunSpec) -> Draft:
     layers = SettingLayers(algorithm.name, slots, written_with=spec.written_with)
     draft = Draft(registries, algorithm, layers, gone=spec.gone, notes=spec.notes)
     draft = draft.without(spec.plugins)
-    return draft.with_settings(defaults, f"algorithm {algorithm.name}", Rank.ALGORITHM)
+    return draft.with_settings(defaults, Origin(f"algorithm {algorithm.name}", Rank.ALGORITHM))
 
 
 def _refuse_unknown_algorithm(algo: Any, registries: Registries) -> None:
@@ -70,12 +69,10 @@ def _refuse_unknown_algorithm(algo: Any, registries: Registries) -> None:
 def _with_request(draft: Draft, spec: RunSpec) -> Draft:
     """With the settings and plugins of the user, or of a file in the user's place."""
     for key, setting in spec.settings():
-        draft = draft.with_settings({key: setting.value}, setting.by, setting.rank)
-    for plugin in spec.plugins:
+        draft = draft.with_settings({key: setting.value}, setting.origin)
+    for plugin, origin in spec.asked_plugins():
         if not leaves_out(plugin):
-            origin = spec.origins.get(plugin_key(plugin))
-            rank = Rank.FILE if origin else Rank.USER
-            draft = draft.with_plugins([plugin], origin or CALLER, rank)
+            draft = draft.with_plugins([plugin], origin)
     return draft
 
 
@@ -89,7 +86,7 @@ def _with_autostarted(draft: Draft, moments: tuple[str, ...]) -> Draft:
             continue
         with contextlib.suppress(BrokenPlugin):  # `rlk plugins list` shows its cause
             if _joins(entry, moments):
-                draft = draft.with_plugins([entry.name], JOINED, Rank.DEFAULT)
+                draft = draft.with_plugins([entry.name], JOINED)
     return draft
 
 
@@ -120,12 +117,13 @@ def _with_patches(draft: Draft, spec: RunSpec) -> Draft:
         asked.update(choice.name for choice in new)
         if len(asked) > MOST_PLUGINS:
             raise PlanError(
-                f"plugin {new[-1].name!r} ({new[-1].by}) is one of more than {MOST_PLUGINS}: "
+                f"plugin {new[-1].name!r} ({new[-1].origin}) is one of more than {MOST_PLUGINS}: "
                 "rlk_configure puts in another one whenever it is asked. Put in one, by its name."
             )
         hooks = activated(configured(choice, draft.layers) for choice in new)
         for name, patch in hooks.answers("rlk_configure", spec=spec):
             reason = f" ({patch.reason})" if patch.reason else ""
-            draft = draft.with_settings(patch.values, f"plugin {name}{reason}", Rank.PATCH)
+            origin = Origin(f"plugin {name}{reason}", Rank.PATCH)
+            draft = draft.with_settings(patch.values, origin)
         draft = with_plugins_of_settings(draft)
     return draft

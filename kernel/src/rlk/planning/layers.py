@@ -20,15 +20,33 @@ class Rank(enum.IntEnum):
     are *demands*, which are met or refused (`Setting.is_demand`).
     """
 
-    DEFAULT = 0  #: nobody set it: the config of its component has a default
+    DEFAULT = 0  #: nobody asked for it: a config's own default, a component that joins by itself
     ALGORITHM = 1  #: the defaults of the chosen algorithm
     PRESET = 2  #: tuned settings
     PATCH = 3  #: what a plugin proposes
-    FILE = 4  #: a SPEC.toml, a saved plan, or a recipe
-    USER = 5  #: the command line, or keywords
+    FILE = 4  #: a SPEC.toml, or a recipe
+    SAVED = 5  #: a saved plan, which has every setting of its run, not only those asked for
+    USER = 6  #: the command line, or keywords
     #: Derived by planning from all others, so that every key of one setting has the same value:
     #: after the user's `buffer_size=7`, `replay.buffer_size` is 7 even if a preset sets it.
-    DERIVED = 6
+    DERIVED = 7
+
+
+@attrs.frozen
+class Origin:
+    """Who gave a setting or chose a component, and how much that counts."""
+
+    by: str  #: as users see it: `user`, `spec.toml`, `preset zoo`, `algorithm dqn`, …
+    rank: Rank
+
+    def __str__(self) -> str:
+        return self.by
+
+
+CALLER = Origin("user", Rank.USER)
+SAVED = Origin("saved plan", Rank.SAVED)
+#: Of a component that joined by itself.
+JOINED = Origin("active in every run", Rank.DEFAULT)
 
 
 @attrs.frozen
@@ -36,15 +54,16 @@ class Setting:
     """A value for a key, and who gave it."""
 
     value: Any
-    by: str
-    rank: Rank
+    origin: Origin
+    #: That of its origin, unless planning gives it another one.
+    rank: Rank = attrs.field(default=attrs.Factory(lambda self: self.origin.rank, takes_self=True))
     #: How it was asked for, to name it in an error: `ppo2.gamma=0.9`, `plugin 'watches:size=3'`.
     asked: str = attrs.field(default="", eq=False)
 
     @property
     def is_set(self) -> bool:
         """Whether it was given, by the user or anything else."""
-        return self.by != ""
+        return self.origin.by != ""
 
     @property
     def is_demand(self) -> bool:
@@ -53,7 +72,7 @@ class Setting:
 
 
 #: The setting of a key that nobody has set.
-UNSET = Setting(None, "", Rank.DEFAULT)
+UNSET = Setting(None, Origin("", Rank.DEFAULT))
 
 
 def listed(value: Any) -> tuple[Any, ...]:
@@ -82,16 +101,19 @@ class SettingLayers:
     written_with: Mapping[str, str] = attrs.field(factory=dict)
 
     def with_setting(
-        self, key: str, value: Any, by: str, rank: Rank, asked: str = ""
+        self, key: str, value: Any, origin: Origin, rank: Rank | None = None, asked: str = ""
     ) -> SettingLayers:
         """These layers with one more setting; components of a slot of `STACKED` are joined.
+
+        The rank is that of its origin, unless another one is given.
 
         Raises:
             PlanError: if another value for that key has the same rank already, and none a higher
                 one, which would count anyway.
         """
         shown = "none" if key in STACKED and not listed(value) else f"{value!r:.80}"
-        setting = Setting(value, by, rank, asked or f"{key}={shown}")
+        rank = origin.rank if rank is None else rank
+        setting = Setting(value, origin, rank, asked or f"{key}={shown}")
         before = self.at(rank, key)
         if not before.is_set:
             return self._put(key, setting)
@@ -106,8 +128,9 @@ class SettingLayers:
         more = [one for one in listed(value) if one not in listed(before.value)]
         if not more:
             return self
-        both = by if by == before.by else f"{before.by} and {by}"
-        return self._put(key, Setting((*listed(before.value), *more), both, rank))
+        if origin != before.origin:
+            origin = Origin(f"{before.origin} and {origin}", rank)
+        return self._put(key, Setting((*listed(before.value), *more), origin, rank))
 
     def _put(self, key: str, setting: Setting) -> SettingLayers:
         layer = {**self.by_rank.get(setting.rank, {}), self._full(key): setting}
@@ -119,7 +142,7 @@ class SettingLayers:
             return PlanError(f"{both} both fill the slot {key!r}. Ask for one of them.")
         if before.rank == Rank.USER:
             return one_setting_twice(before, now)
-        differ = f"{before.by} and {now.by} propose different values for {key!r}"
+        differ = f"{before.origin} and {now.origin} propose different values for {key!r}"
         return PlanError(f"{differ}: {both}. Set it yourself: --set {key}=…")
 
     def at(self, rank: Rank, key: str) -> Setting:
@@ -145,5 +168,5 @@ class SettingLayers:
 
 def one_setting_twice(before: Setting, now: Setting) -> PlanError:
     """The error for two values of one rank, where a further one would be a third."""
-    both = f"{before.asked} ({before.by}) and {now.asked} ({now.by})"
+    both = f"{before.asked} ({before.origin}) and {now.asked} ({now.origin})"
     return PlanError(f"{both} are one setting with two values. Set one of them.")

@@ -12,13 +12,13 @@ import attrs
 
 from rlk import settings
 from rlk.abilities import KeepsInfos, offers
-from rlk.planning.choice import SAVED as SAVED
-from rlk.planning.choice import Choice, activated, prefix_of
+from rlk.planning.choice import Choice, activated
 from rlk.planning.environment import EnvChoice
+from rlk.planning.layers import Origin, Rank
 from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
 from rlk.registry.hooks import Hooks
 from rlk.registry.kernel import Kernel
-from rlk.registry.kinds import LISTS, SLOTS, STACKED, group_slot, is_group_slot, singular
+from rlk.registry.kinds import LISTS, SLOTS, STACKED, group_slot, is_group_slot
 
 
 @attrs.frozen(kw_only=True, repr=False)
@@ -50,7 +50,8 @@ class Plan(RunSettings):
     out: str | None  #: the run's folder, or None if it writes nothing
     preset: str  #: the one that was applied, or ""
     left_out: tuple[str, ...] = ()  #: names of components that the user left out
-    sources: Mapping[str, str] = attrs.field(factory=dict)  #: who gave each of the run's settings
+    #: Who gave each of the run's settings.
+    sources: Mapping[str, Origin] = attrs.field(factory=dict)
     notes: tuple[str, ...] = ()  #: what the user should be told
     #: Settings that the file it is from could not restore, as in `RunSpec.lost_values`: a file that
     #: is written now has them again.
@@ -72,7 +73,7 @@ class Plan(RunSettings):
     @property
     def restores_state(self) -> bool:
         """Whether it was made from a saved plan, so that its run restores the saved state."""
-        return SAVED in self.sources.values()
+        return self.algorithm.origin.rank == Rank.SAVED
 
     @property
     def info_keys(self) -> tuple[str, ...]:
@@ -82,17 +83,14 @@ class Plan(RunSettings):
             key for config in configs if offers(config, KeepsInfos) for key in config.info_keys
         )
 
-    def choices(self) -> Iterator[tuple[str, Choice]]:
-        """Every component of the run, with its slot."""
+    def choices(self) -> Iterator[Choice]:
+        """Every component of the run."""
         for slot in ("algorithm", *SLOTS):
-            for choice in self._in_slot(slot):
-                yield slot, choice
-        yield from self.optimisers.items()
-        for choice in self.storages[1:]:
-            yield "decorator", choice
+            yield from self._in_slot(slot)
+        yield from self.optimisers.values()
+        yield from self.storages[1:]
         for kind in LISTS:
-            for choice in getattr(self, kind):
-                yield singular(kind), choice
+            yield from getattr(self, kind)
 
     def _in_slot(self, slot: str) -> tuple[Choice, ...]:
         if slot == "storage":
@@ -112,12 +110,12 @@ class Plan(RunSettings):
         Raises:
             BrokenPlugin: for the first component that cannot be used.
         """
-        for _, choice in self.choices():
+        for choice in self.choices():
             choice.load()
 
     def hooks(self) -> Hooks:
         """A new plugin manager with all of its components that implement hooks."""
-        return activated(choice for _, choice in self.choices())
+        return activated(self.choices())
 
     def flat_settings(self) -> dict[str, Any]:
         """Everything that was chosen, as one table for a logger or a tracker, in JSON's types.
@@ -130,16 +128,16 @@ class Plan(RunSettings):
         found |= {f"env.{key}": settings.plain(value) for key, value in self.env.kwargs.items()}
         found |= settings.plain(self.run_settings())
         plugins: list[str] = []
-        for slot, choice in self.choices():
-            if slot in STACKED:
-                found[slot] = [*found.get(slot, []), choice.name]
-            elif slot in SLOTS or is_group_slot(slot):
-                found[slot] = choice.name
-            elif slot != "algorithm":
+        for choice in self.choices():
+            role = choice.role
+            if role in STACKED:
+                found[role] = [*found.get(role, []), choice.name]
+            elif role in SLOTS or is_group_slot(role):
+                found[role] = choice.name
+            elif role != "algorithm":
                 plugins.append(choice.name)
-            prefix = "" if slot == "algorithm" else prefix_of(slot, choice.name)
             values = settings.unstructure(choice.config)
-            found |= {f"{prefix}{key}": value for key, value in values.items()}
+            found |= {f"{choice.prefix}{key}": value for key, value in values.items()}
         return {**found, "plugins": plugins}
 
     def run_settings(self) -> dict[str, Any]:
@@ -158,10 +156,12 @@ def _explained(plan: Plan) -> str:
         f"              action      {describe(plan.action_space)}",
     ]
     parts = list(plan.choices())
-    names = max(len(choice.name) for _, choice in parts)
-    owners = max(len(choice.owner) for _, choice in parts)
-    for slot, choice in parts:
-        lines.append(f"{slot:<13} {choice.name:<{names}}  {choice.owner:<{owners}}  {choice.by}")
+    names = max(len(choice.name) for choice in parts)
+    owners = max(len(choice.owner) for choice in parts)
+    for choice in parts:
+        lines.append(
+            f"{choice.role:<13} {choice.name:<{names}}  {choice.owner:<{owners}}  {choice.origin}"
+        )
         for key, value in settings.unstructure(choice.config).items():
             who = choice.sources.get(key)
             lines.append(f"    {key} = {value!r}" + (f"   <- {who}" if who else ""))

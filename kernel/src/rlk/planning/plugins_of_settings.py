@@ -7,7 +7,7 @@ from typing import Any
 
 from rlk.errors import PlanError
 from rlk.planning.draft import Draft
-from rlk.planning.layers import Rank, Setting, listed
+from rlk.planning.layers import Origin, Rank, Setting, listed
 from rlk.planning.parse import parse_plugin
 from rlk.planning.select import distribution_of_any_space, filling, select
 from rlk.registry.kinds import SLOTS, STACKED
@@ -42,7 +42,7 @@ def _with_selected(draft: Draft, kind: str) -> Draft:
             raise _no_name(draft, key, kind, plugin)
         name, _ = parse_plugin(plugin)
         draft.registries[kind].get(name)  # an error names the kind that was expected
-        draft = draft.with_plugins([plugin], setting.by, setting.rank)
+        draft = draft.with_plugins([plugin], setting.origin)
         draft = _beside_stronger(draft, kind, name, setting, highest)
     return draft
 
@@ -59,7 +59,7 @@ def _beside_stronger(draft: Draft, kind: str, name: str, setting: Setting, highe
             stronger = draft.layers.at(highest, slot)
             is_emptied = stronger.is_set and not listed(stronger.value)
             if SLOTS[slot] == kind and not is_emptied:
-                draft = draft.with_settings({slot: name}, setting.by, highest)
+                draft = draft.with_settings({slot: name}, setting.origin, highest)
     return draft
 
 
@@ -85,7 +85,7 @@ def _with_replaced_switches(draft: Draft) -> Draft:
         plugin = draft.algorithm.component.activates[key]
         if plugin not in there:
             off = False if switch.value is True else None
-            draft = draft.with_settings({key: off}, f"without {plugin}", Rank.DERIVED)
+            draft = draft.with_settings({key: off}, Origin(f"without {plugin}", Rank.DERIVED))
     return draft
 
 
@@ -103,7 +103,7 @@ def _with_emptied_slots(draft: Draft) -> Draft:
         for setting in found.values():
             filled = draft.layers.find(slot)
             if setting.is_demand and _is_none(setting.value) and filled.rank < setting.rank:
-                draft = draft.with_settings({slot: ()}, setting.by, setting.rank)
+                draft = draft.with_settings({slot: ()}, setting.origin)
         draft = _without_replaced(draft, slot, found)
     return draft
 
@@ -117,7 +117,7 @@ def _without_replaced(draft: Draft, slot: str, settings: Mapping[str, Setting]) 
             continue
         name, _ = parse_plugin(_as_text(setting.value))
         if own_name(name) not in there:
-            draft = draft.with_settings({key: None}, draft.layers.find(slot).by, Rank.DERIVED)
+            draft = draft.with_settings({key: None}, draft.layers.find(slot).origin, Rank.DERIVED)
     return draft
 
 
@@ -136,23 +136,23 @@ def _with_switch(draft: Draft, key: str, plugin: str) -> Draft:
     if is_on and switch.rank == Rank.DERIVED:
         return draft  # it was set below, because the plugin is in the run already
     if is_on and plugin in draft.left_out and switch.rank == Rank.USER:
-        both = f"{key}={switch.value!r:.80} ({switch.by}) and no:{plugin}"
+        both = f"{key}={switch.value!r:.80} ({switch.origin}) and no:{plugin}"
         raise PlanError(
             f"{both} contradict each other. Leave out one of them, or ask for --plugin {plugin}."
         )
     if is_on:
-        return draft.with_plugins([plugin], switch.by, switch.rank)
+        return draft.with_plugins([plugin], switch.origin)
     known = (*select(draft), *distribution_of_any_space(draft))
     in_run = next((choice for choice in known if choice.name == plugin), None)
     if in_run is None:
         return draft
     if switch.value is not False or draft.rank_of(in_run) > switch.rank:
-        return draft.with_settings({key: True}, in_run.by, Rank.DERIVED)
+        return draft.with_settings({key: True}, in_run.origin, Rank.DERIVED)
     may_go = plugin in draft.plugins or in_run.slot in STACKED
     other = f"--plugin no:{plugin}" if may_go else f"another {in_run.slot}"
     raise PlanError(
-        f"{key}=false ({switch.by}) and plugin {plugin!r} ({in_run.by}) contradict each other. "
-        f"Use --set {key}=true, or {other}."
+        f"{key}=false ({switch.origin}) and plugin {plugin!r} ({in_run.origin}) contradict each "
+        f"other. Use --set {key}=true, or {other}."
     )
 
 

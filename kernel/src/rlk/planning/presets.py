@@ -10,7 +10,7 @@ import attrs
 from rlk.abilities import ExplainsAbsence, offers
 from rlk.errors import BrokenPlugin, PlanError, RlkError, described
 from rlk.planning.draft import Draft
-from rlk.planning.layers import Rank
+from rlk.planning.layers import Origin, Rank
 from rlk.planning.spec import flatten
 from rlk.registry.entry import Entry
 
@@ -57,7 +57,7 @@ def _with_tuned(draft: Draft, source: str, tuned: Mapping[str, Any], what: str) 
     """With the settings of one source for an algorithm in an environment."""
     preset = f"{source}: {what}"
     try:
-        draft = draft.with_settings(flatten(tuned), f"preset {source}", Rank.PRESET)
+        draft = draft.with_settings(flatten(tuned), Origin(f"preset {source}", Rank.PRESET))
     except PlanError as error:
         error.args = (f"{error}\nProposed by preset {source}. --preset none turns it off.",)
         raise

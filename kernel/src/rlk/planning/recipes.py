@@ -17,9 +17,9 @@ from rlk import settings
 from rlk.errors import UnknownName, nearest
 from rlk.planning.choice import Choice
 from rlk.planning.forwarding import agreed
-from rlk.planning.layers import UNSET, Rank, Setting, SettingLayers
+from rlk.planning.layers import UNSET, Origin, Rank, Setting, SettingLayers
 from rlk.planning.run_settings import RUN_KEYS
-from rlk.planning.spec import CALLER, RunSpec, make_spec, plugin_key
+from rlk.planning.spec import RunSpec, make_spec, plugin_key
 from rlk.registry.kinds import SLOTS, is_group_slot
 from rlk.registry.registries import Registries
 
@@ -39,17 +39,16 @@ def expanded(spec: RunSpec, registries: Registries) -> RunSpec:
     """
     if not isinstance(spec.algo, str) or spec.algo not in registries.recipes:
         return spec
-    recipe = Choice.of(registries.recipes.get(spec.algo), CALLER)
+    recipe = Choice.of(registries.recipes.get(spec.algo))
     own, others = _divided(spec, recipe)
     lower = _stands_for(recipe, own)
     _refuse_misspelt(others, recipe, lower.algo, registries)
     others |= _forwarded(recipe, own, others)
-    origins = {key: one.by for key, one in others.items() if one.rank == Rank.FILE}
     upper = attrs.evolve(
         spec,
         algo="",
         given={key: one.value for key, one in others.items()},
-        origins={**spec.origins, **origins},
+        origins={**spec.origins, **{key: one.origin for key, one in others.items()}},
     )
     return upper.over(lower)
 
@@ -58,7 +57,7 @@ def _divided(spec: RunSpec, recipe: Choice) -> tuple[Settings, Settings]:
     """The settings of the recipe by their names, and all others by their keys."""
     layers = SettingLayers(recipe.name, SLOTS)  # for these, `model` and `her.model` are one key
     for key, one in spec.settings():
-        layers = layers.with_setting(key, one.value, one.by, one.rank)
+        layers = layers.with_setting(key, one.value, one.origin)
     names = settings.names(recipe.component.config)
     own, others = Settings(), Settings()
     for full in dict.fromkeys(key for key, _ in layers):
@@ -98,10 +97,10 @@ def _stands_for(recipe: Choice, own: Settings) -> RunSpec:
     found: Any = attrs.evolve(recipe, config=config).make()
     if not isinstance(found, Mapping) or not found.get("algo"):
         raise recipe.broken(f"it made {found!r:.80}, which names no algorithm (`algo`)")
-    algo, by = str(found["algo"]), f"recipe {recipe.name}"
+    algo, origin = str(found["algo"]), Origin(f"recipe {recipe.name}", Rank.FILE)
     rest = {key: value for key, value in found.items() if key != "algo"}
-    spec = make_spec(algo, rest, origin=by)
-    plugins = dict.fromkeys(map(plugin_key, spec.plugins), by)
-    note = f"{by}: {' and '.join([f'algorithm {algo}', *map(str, spec.plugins)])}"
-    origins = {"algo": by, **spec.origins, **plugins}
+    spec = make_spec(algo, rest, origin=origin)
+    plugins = dict.fromkeys(map(plugin_key, spec.plugins), origin)
+    note = f"{origin}: {' and '.join([f'algorithm {algo}', *map(str, spec.plugins)])}"
+    origins = {"algo": origin, **spec.origins, **plugins}
     return attrs.evolve(spec, origins=origins, notes=(note,))

@@ -88,7 +88,7 @@ def _absent(
     owner: str, key: str, setting: Setting, draft: Draft, in_run: Iterable[str]
 ) -> PlanError:
     """The error for a setting of a component that is not in the run."""
-    about = f"In the setting {key!r} ({setting.by})."
+    about = f"In the setting {key!r} ({setting.origin})."
     if owner in draft.left_out:
         return PlanError(f"{owner!r} was left out by no:{owner}. {about} Leave out one of them.")
     if owner in draft.registries:
@@ -125,7 +125,7 @@ def _unused_distribution(plan: Plan) -> Iterator[str]:
 def _settings_of_absent_plugins(plan: Plan, draft: Draft) -> Iterator[str]:
     """A user's settings of the algorithm that are forwarded to plugins not in the run."""
     component = plan.algorithm.component
-    in_run = [choice for _, choice in plan.choices()]
+    in_run = list(plan.choices())
     config: Any = component.config
     for key in component.forwards:
         targets = [target for own, target in component.forwarded() if own == key]

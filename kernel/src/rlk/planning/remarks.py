@@ -30,10 +30,10 @@ def _replaced_noise(plan: Plan, draft: Draft) -> Iterator[str]:
     for rank in (rank for rank in Rank if rank < setting.rank):
         wished = draft.layers.at(rank, "noise")
         for name in (name for name in listed(wished.value) if name not in now):
-            wants = "explores by default" if rank == Rank.ALGORITHM else f"explores by {wished.by}"
-            which = f"{name!r}, with which {plan.algorithm.name} {wants}"
+            by = "default" if rank == Rank.ALGORITHM else wished.origin
+            which = f"{name!r}, with which {plan.algorithm.name} explores by {by}"
             if is_emptied:
-                yield f"no noise ({setting.by}) takes the place of {which}"
+                yield f"no noise ({setting.origin}) takes the place of {which}"
             else:
                 yield (
                     f"noise {chosen} takes the place of {which}: to have both, use "
@@ -60,14 +60,13 @@ def _step_size_of_another(plan: Plan, draft: Draft) -> Iterator[str]:
 
 def _untaken_settings_of_a_preset(plan: Plan, draft: Draft) -> Iterator[str]:
     """A tuned setting that is misspelt, or is for what another component has taken the place of."""
-    in_run = [choice for _, choice in plan.choices()]
     for key, setting in draft.layers:
         owner, dot, own = key.partition(".")
-        named = [one for one in in_run if owner in (one.name, one.alias, one.slot)]
+        named = [one for one in plan.choices() if owner in (one.name, one.alias, one.slot)]
         names = {name for one in named for name in settings.names(one.component.config)}
         if setting.rank == Rank.PRESET and dot and named and own.partition(".")[0] not in names:
             titles = " and ".join(one.title for one in named)
-            yield f"{key}={setting.value!r} ({setting.by}) has no effect: {titles} has no {own}"
+            yield f"{key}={setting.value!r} ({setting.origin}) has no effect: {titles} has no {own}"
 
 
 def _images(plan: Plan, draft: Draft) -> Iterator[str]:

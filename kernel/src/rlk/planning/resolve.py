@@ -23,7 +23,7 @@ from rlk.planning.draft import Draft
 from rlk.planning.environment import EnvChoice, choose_environment
 from rlk.planning.forwarding import with_forwarded
 from rlk.planning.gather import gather
-from rlk.planning.layers import Rank
+from rlk.planning.layers import Origin, Rank
 from rlk.planning.plan import Plan
 from rlk.planning.probe import in_vector_wrappers, probe
 from rlk.planning.recipes import expanded
@@ -69,7 +69,7 @@ def resolve(kernel: Kernel, spec: RunSpec, *, terminal: bool = False) -> Plan:
     refuse_settings_of_others(draft.layers, chosen)
     env = _environment(draft)
     draft = _with_derived_settings(draft, chosen, env)
-    parts = _by_place(draft, (configured(choice, draft.layers) for choice in chosen))
+    parts = _parts(draft, (configured(choice, draft.layers) for choice in chosen))
     refuse_misplaced_settings(draft, parts)
     _check_filled(parts, draft)
     plan = _accepted(_plan(kernel, spec, draft, parts, env), draft)
@@ -84,7 +84,7 @@ def _no_algorithm(kernel: Kernel, spec: RunSpec) -> PlanError:
     what = "no algorithm. Use --algo NAME; installed:"
     for key, setting in spec.settings():
         if key != "algo" and nearest(key, ["algo"]):
-            found = f"no algorithm, but the setting {key!r} ({setting.by})"
+            found = f"no algorithm, but the setting {key!r} ({setting.origin})"
             what = f"{found}. Did you mean 'algo'? Installed:"
     return PlanError(f"{what} {shown}{more}.")
 
@@ -128,20 +128,19 @@ def _with_derived_settings(draft: Draft, chosen: Iterable[Choice], env: EnvChoic
     layers = draft.layers
     # Where a user demands another number, `conflicts` refuses it.
     if env.is_finished and not layers.find("n_envs").is_demand:
-        layers = layers.with_setting("n_envs", env.size, "the environment passed", Rank.DERIVED)
+        origin = Origin("the environment passed", Rank.DERIVED)
+        layers = layers.with_setting("n_envs", env.size, origin)
     known = (*chosen, *distribution_of_any_space(draft))
     return attrs.evolve(draft, layers=with_forwarded(layers, draft.algorithm, known))
 
 
-def _by_place(draft: Draft, choices: Iterable[Choice]) -> dict[str, tuple[Choice, ...]]:
+def _parts(draft: Draft, choices: Iterable[Choice]) -> dict[str, tuple[Choice, ...]]:
     """The components of every slot and list, storages in the order of their sampling stages."""
-    parts: dict[str, list[Choice]] = {
-        place: [] for place in ("algorithm", *draft.layers.slots, *LISTS)
-    }
+    parts: dict[str, list[Choice]] = {key: [] for key in ("algorithm", *draft.layers.slots, *LISTS)}
     for choice in choices:
         parts[choice.slot or choice.kind].append(choice)
     parts["storage"].sort(key=_first_stage)
-    return {place: tuple(found) for place, found in parts.items()}
+    return {key: tuple(found) for key, found in parts.items()}
 
 
 def _first_stage(storage: Choice) -> int:
@@ -211,7 +210,7 @@ def _plan(kernel: Kernel, spec: RunSpec, draft: Draft, parts: Parts, env: EnvCho
         out=spec.given.get("out") or None,
         preset=draft.preset,
         left_out=draft.left_out,
-        sources={key: setting.by for key, setting in own.items()},
+        sources={key: setting.origin for key, setting in own.items()},
         notes=draft.notes,
         lost_values=spec.lost_values,
         kernel=kernel,

@@ -8,13 +8,10 @@ from typing import Any
 from rlk.errors import PlanError
 from rlk.planning.choice import Choice
 from rlk.planning.draft import Draft
-from rlk.planning.layers import listed
+from rlk.planning.layers import Origin, listed
 from rlk.planning.parse import parse_plugin
 from rlk.registry.external import find_entry
 from rlk.registry.kinds import STACKED
-
-#: Who chose a component that joined by itself.
-JOINED = "active in every run"
 
 
 def select(draft: Draft) -> tuple[Choice, ...]:
@@ -52,7 +49,7 @@ def filling(draft: Draft, slot: str, action_space: str = "") -> tuple[Choice, ..
     found: dict[str, Choice] = {}
     for one in listed(asked) if slot in STACKED else (asked,):
         if one is not None and not is_left_out(draft, one):
-            choice = _in_slot(draft, slot, one, setting.by)
+            choice = _in_slot(draft, slot, one, setting.origin)
             found.setdefault(choice.name, choice)  # an alias of the same is not a second one
     return tuple(sorted(found.values(), key=_acts_by_own_policy, reverse=True))
 
@@ -65,14 +62,14 @@ def is_left_out(draft: Draft, asked: Any) -> bool:
     )
 
 
-def _in_slot(draft: Draft, slot: str, asked: Any, by: str) -> Choice:
+def _in_slot(draft: Draft, slot: str, asked: Any, origin: Origin) -> Choice:
     if isinstance(asked, str) and parse_plugin(asked)[1]:
         raise PlanError(
             f"{slot}={asked!r} has settings after the name. Use --plugin {asked}, in Python "
             f"plugins=[{asked!r}]."
         )
     entry = find_entry(asked, draft.layers.slots[slot], draft.registries)
-    choice = Choice.of(entry, by, slot)
+    choice = Choice.of(entry, origin, slot)
     if choice.component.stages:
         wrong = f"{choice.title} decorates a storage and cannot be one by itself"
         raise PlanError(f"{wrong}. Use --plugin {choice.name}.")
@@ -85,4 +82,4 @@ def _acts_by_own_policy(choice: Choice) -> bool:
 
 
 def _is_joined_wrapper(choice: Choice) -> bool:
-    return choice.kind == "wrappers" and choice.by == JOINED
+    return choice.kind == "wrappers" and choice.has_joined

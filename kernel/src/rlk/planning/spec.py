@@ -14,12 +14,10 @@ from typing import Any
 import attrs
 
 from rlk.errors import PlanError
-from rlk.planning.layers import Rank, Setting
+from rlk.planning.layers import CALLER, Origin, Rank, Setting
 from rlk.planning.run_settings import RUN_KEYS
 from rlk.registry.kinds import SLOTS, STACKED, option_of
 
-#: Who gave a setting without another origin.
-CALLER = "user"
 #: The prefix of keys that are keywords of the environment.
 ENV_PREFIX = "env."
 
@@ -37,7 +35,7 @@ class RunSpec:
     #: `NAME[:key=value,…]`, `no:NAME`, or objects that implement hooks.
     plugins: tuple[Any, ...] = ()
     #: Who gave a key, where that was not the caller: a file, a recipe. See `plugin_key`.
-    origins: Mapping[str, str] = attrs.field(factory=dict)
+    origins: Mapping[str, Origin] = attrs.field(factory=dict)
     notes: tuple[str, ...] = ()  #: notes for the user on how it was made
     #: Likewise, on what training had and this run has not, of which `learn` warns: lost settings,
     #: parts that only train, an environment of which only the spaces are there. As text, each is a
@@ -53,7 +51,7 @@ class RunSpec:
 
     def over(self, lower: RunSpec) -> RunSpec:
         """This spec, completed from a lower one; plugins and notes are joined."""
-        origins = {key: by for key, by in lower.origins.items() if key not in self.given}
+        origins = {key: one for key, one in lower.origins.items() if key not in self.given}
         return RunSpec(
             algo=self.algo or lower.algo,
             given={**lower.given, **self.given},
@@ -69,9 +67,12 @@ class RunSpec:
     def settings(self) -> Iterator[tuple[str, Setting]]:
         """All settings by key: those with an origin count less than the caller's."""
         for key, value in self.given.items():
-            origin = self.origins.get(key)
-            rank = Rank.FILE if origin else Rank.USER
-            yield key, Setting(value, origin or CALLER, rank)
+            yield key, Setting(value, self.origins.get(key, CALLER))
+
+    def asked_plugins(self) -> Iterator[tuple[Any, Origin]]:
+        """All plugins, each with who put it in."""
+        for plugin in self.plugins:
+            yield plugin, self.origins.get(plugin_key(plugin), CALLER)
 
 
 @attrs.frozen
@@ -83,7 +84,7 @@ class Patch:
 
 
 def make_spec(
-    algo: str, given: Mapping[str, Any], origin: str = "", *, is_flat: bool = False
+    algo: str, given: Mapping[str, Any], origin: Origin | str = "", *, is_flat: bool = False
 ) -> RunSpec:
     """A RunSpec from keywords; nested tables become dotted keys.
 
@@ -93,7 +94,7 @@ def make_spec(
     Args:
         algo: the algorithm's name.
         given: keywords; `plugins` may be one name or a list.
-        origin: who gave them, if it was not the caller.
+        origin: who gave them, if it was not the caller; a text names a file.
         is_flat: whether every key is a dotted one already, so that a table is a value.
 
     Raises:
@@ -114,7 +115,8 @@ def make_spec(
         raise PlanError(f"out is the name of a folder, got {out!r:.80}.")
     if out:
         values["out"] = os.path.expanduser(out)
-    origins = dict.fromkeys(values, origin) if origin else {}
+    by = Origin(origin, Rank.FILE) if isinstance(origin, str) else origin
+    origins = dict.fromkeys(values, by) if origin else {}
     return RunSpec(algo, values, plugins, origins)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from rlk.component import STAGES, Component
+from rlk.component import STAGES, Component, imported
 from rlk.errors import BrokenPlugin, described
 from rlk.registry.kinds import singular, why_unusable
 
@@ -58,7 +58,7 @@ class Owned:
         Raises:
             BrokenPlugin: if it cannot be imported, or is a class that lacks a method of its kind.
         """
-        factory = self._part(component.load)
+        factory = self.imported(component.factory)
         if isinstance(factory, type):
             missing = _missing_methods(factory, self.kind, tuple(component.stages))
             if missing:
@@ -68,26 +68,10 @@ class Owned:
                 )
         return factory
 
-    def hooks_of(self, component: Component) -> Any:
-        """Import the maker of its component's hooks; None if it has none.
-
-        Raises:
-            BrokenPlugin: if it cannot be imported.
-        """
-        return self._part(component.load_hooks)
-
-    def connects_of(self, component: Component) -> Any:
-        """Import what connects processes for its component; None if nothing does.
-
-        Raises:
-            BrokenPlugin: if it cannot be imported.
-        """
-        return self._part(component.load_connects)
-
-    def _part(self, load: Callable[[], Any]) -> Any:
+    def imported(self, part: str | Callable[..., Any] | None) -> Any:
         """A part of its component, imported now; BrokenPlugin if it cannot be."""
         try:
-            return load()
+            return imported(part)
         except Exception as error:
             raise self.not_imported(error) from error
 

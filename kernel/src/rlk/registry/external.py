@@ -118,7 +118,7 @@ def passed_entry(plugin: Any, taken: Container[str]) -> Entry:
 
 
 def _no_kind(component: Component, owner: str) -> PlanError:
-    """The error for a component whose kind neither it nor its place in a run says."""
+    """The error for a component whose kind neither it nor a slot that it fills says."""
     kinds = "rlk.Component(kind='wrappers', …), or 'callbacks', 'storages', …"
     return PlanError(f"plugin {component.name!r} ({owner}) does not say its kind. Write {kinds}.")
 

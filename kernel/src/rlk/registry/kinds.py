@@ -1,4 +1,4 @@
-"""The kinds of components, and the places in a run that they fill."""
+"""The kinds of components, and the slots of a run that they fill."""
 
 from __future__ import annotations
 

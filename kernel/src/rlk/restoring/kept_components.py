@@ -34,7 +34,7 @@ def without_left_out(
     notes = tuple(
         f"{one.title} was part of how this model acts, and is left out: its actions may differ"
         for one in left_out
-        if one.may_change_actions and not one.has_joined
+        if one.may_change_actions and not one.joined
     )
     return kept, tuple(one for one in plugins if not (leaves_out(one) and one in unknown)), notes
 
@@ -89,7 +89,7 @@ def without_absent(
     """
     kept, notes, not_installed = [], [], []
     for saved in components:
-        if saved.has_joined:
+        if saved.joined:
             absence = saved.absence(registries)
             if absence is None:
                 kept.append(saved)

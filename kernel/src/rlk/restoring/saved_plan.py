@@ -13,13 +13,12 @@ import attrs
 
 from rlk import settings
 from rlk.documents import json_text
-from rlk.planning.choice import prefix_of
 from rlk.planning.connect import connect_named
 from rlk.planning.environment import EnvChoice
-from rlk.planning.plan import SAVED, Plan
+from rlk.planning.layers import CALLER, JOINED, SAVED, Origin
+from rlk.planning.plan import Plan
 from rlk.planning.saved_keywords import plain_keywords, tuples_in
-from rlk.planning.select import JOINED
-from rlk.planning.spec import CALLER, RunSpec, make_spec, plugin_key
+from rlk.planning.spec import RunSpec, make_spec, plugin_key
 from rlk.registry.kinds import SLOTS, STACKED
 from rlk.restoring.kept_components import (
     without_absent,
@@ -75,7 +74,7 @@ def as_json(plan: Plan) -> dict[str, Any]:
             },
         },
         "run": {**plan.run_settings(), "preset": plan.preset},
-        "set_by": dict(plan.sources),
+        "set_by": {key: origin.by for key, origin in plan.sources.items()},
         "refused": list(plan.left_out),
         "components": [
             {
@@ -83,21 +82,21 @@ def as_json(plan: Plan) -> dict[str, Any]:
                 "name": choice.name,
                 "dist": choice.dist,
                 "version": choice.version,
-                "chosen_by": choice.by,
-                "settings": settings.unstructure(choice.config) | _lost_of(plan, slot, choice),
-                "set_by": dict(choice.sources),
-                "slot": slot,
+                "chosen_by": choice.origin.by,
+                "joined": choice.has_joined,
+                "settings": settings.unstructure(choice.config) | _lost_of(plan, choice),
+                "set_by": {key: origin.by for key, origin in choice.sources.items()},
+                "slot": choice.role,
                 "only_trains": choice.component.only_trains,
             }
-            for slot, choice in plan.choices()
+            for choice in plan.choices()
         ],
     }
 
 
-def _lost_of(plan: Plan, slot: str, choice: Choice) -> dict[str, Any]:
+def _lost_of(plan: Plan, choice: Choice) -> dict[str, Any]:
     """The settings of a component that were lost when the plan was loaded, and not given since."""
-    prefix = "" if slot == "algorithm" else prefix_of(slot, choice.name)
-    names = settings.names(choice.component.config)
+    names, prefix = settings.names(choice.component.config), choice.prefix
     return {
         key: plan.lost_values[prefix + key]
         for key in names
@@ -225,13 +224,14 @@ def _left_out(saved: SavedPlan, registries: Registries) -> list[str]:
     return [f"no:{name}" for name in saved.refused if name in registries]
 
 
-def _origins(components: Iterable[SavedComponent], plugins: tuple[Any, ...]) -> dict[str, str]:
-    """The origins of plugins: those that had joined by themselves do so again.
+def _origins(components: Iterable[SavedComponent], plugins: tuple[Any, ...]) -> dict[str, Origin]:
+    """The origins of the algorithm and of plugins: those that had joined by themselves do so again.
 
     The others are the saved plan's, except those that are passed now.
     """
-    return {
-        plugin_key(one.name): JOINED if one.has_joined else SAVED
+    of_plugins = {
+        plugin_key(one.name): JOINED if one.joined else SAVED
         for one in components
-        if one.has_joined or one.name not in plugins
+        if one.joined or one.name not in plugins
     }
+    return {"algo": SAVED, **of_plugins}

@@ -11,7 +11,6 @@ from rlk.command_line import pip_install
 from rlk.component import is_name
 from rlk.errors import BrokenPlugin
 from rlk.planning.choice import prefix_of
-from rlk.planning.select import JOINED
 from rlk.registry.external import PASSED, is_external, is_place
 from rlk.registry.kinds import KINDS, REPLACEABLE, SLOTS, STACKED, is_group_slot, singular
 
@@ -24,7 +23,7 @@ _SLOTS = ("algorithm", "decorator", *SLOTS, *map(singular, KINDS))
 
 def _is_slot(_: object, attribute: attrs.Attribute[Any], value: str) -> None:
     if value not in _SLOTS and not (is_group_slot(value) and value.isidentifier()):
-        raise ValueError(f"{attribute.name} {value!r} is not a place in a run")
+        raise ValueError(f"{attribute.name} {value!r} is not a part of a run")
 
 
 def _is_name(_: object, attribute: attrs.Attribute[Any], value: str) -> None:
@@ -86,6 +85,7 @@ class SavedComponent:
     settings: dict[str, Any]
     slot: str = attrs.field(validator=_is_slot)
     chosen_by: str
+    joined: bool  #: whether it had joined by itself
     set_by: dict[str, str]
     only_trains: bool  #: as its `Component` says
 
@@ -105,11 +105,6 @@ class SavedComponent:
     def may_change_actions(self) -> bool:
         """Whether the actions of the model may be others without it."""
         return not (self.is_for_training or self.only_watches)
-
-    @property
-    def has_joined(self) -> bool:
-        """Whether it had joined by itself."""
-        return self.chosen_by == JOINED
 
     @property
     def fills_slot(self) -> bool:

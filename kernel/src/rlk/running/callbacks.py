@@ -102,7 +102,7 @@ def _check_plan(run: Run, callbacks: Sequence[Any], names: Sequence[str]) -> Non
 def _choice(callback: Any, number: int) -> Choice:
     """A callback of this call in its place in the plan."""
     component = Component(name=f"callback-{number}", factory=lambda: callback)
-    return Choice.of(Entry("callbacks", component.name, PASSED, "", lambda: component), "learn")
+    return Choice.of(Entry("callbacks", component.name, PASSED, "", lambda: component))
 
 
 def _refuse_other_arguments(function: Callable[..., Any]) -> None:

@@ -32,7 +32,8 @@ def changed_acting(saved: Mapping[str, Any], plan: Plan) -> Iterator[tuple[str, 
         plan: the one that the state is restored in.
     """
     before = list(saved["components"])
-    for slot, choice in plan.choices():
+    for choice in plan.choices():
+        slot = choice.role
         acts = slot in _ONE or slot in ("wrapper", "extension")
         if not acts or choice.component.only_trains:
             continue

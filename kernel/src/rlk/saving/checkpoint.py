@@ -153,7 +153,7 @@ def _check_replay(run: Run) -> None:
 
 
 def _manifest(run: Run, *contents: Part) -> State:
-    dists = {(choice.dist, choice.version) for _, choice in run.plan.choices() if choice.version}
+    dists = {(choice.dist, choice.version) for choice in run.plan.choices() if choice.version}
     return {
         "state_version": STATE_VERSION,
         "contents": list(contents),
@@ -191,7 +191,8 @@ def restore(run: Run, state: State) -> list[str]:
     plugin_states.restore_with_model(run, state)
     if "run" not in state["manifest"]["contents"]:
         run.collector.forget()  # its actor begins with the restored noises
-        return [*differs, _WITHOUT_EXPERIENCE, *plugin_states.missing(run, state)]
+        missing = plugin_states.missing(run, state)
+        return [*differs, _WITHOUT_EXPERIENCE, *(one.sentence for one in missing)]
     return [*differs, *_restore_experience(run, state)]
 
 
@@ -208,7 +209,7 @@ def _restore_experience(run: Run, state: State) -> list[str]:
     if state["manifest"].get("within_collection"):
         differs.append(_WITHIN_COLLECTION)
     plugin_states.restore_of_checkpoint(run, state)
-    differs += plugin_states.missing(run, state)
+    differs += (one.sentence for one in plugin_states.missing(run, state))
     if "storage" in contents:
         _restore_part(run.storage, state, "storage", run.plan.storages[0].title)
     else:

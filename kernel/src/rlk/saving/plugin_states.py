@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
+
+import attrs
 
 from rlk.protocols import State
 from rlk.registry.external import PASSED, is_external
@@ -18,24 +20,15 @@ if TYPE_CHECKING:
 WITH_MODEL = "model_plugins"
 #: The key in a checkpoint of what `rlk_save` returned, by plugin.
 OF_CHECKPOINT = "plugins"
-_IN_MODEL = "whose state is in the model"
 
 
-class MissingPlugin(str):
-    """The sentence on a plugin that a file should be restored with and that is not in the run.
+@attrs.frozen
+class MissingPlugin:
+    """A plugin that a file should be restored with and that is not in the run."""
 
-    Attributes:
-        plugin: its name.
-        is_for_acting: whether acting as the model does needs it, such as the level of a curriculum.
-    """
-
-    plugin: str
-    is_for_acting: bool
-
-    def __new__(cls, plugin: str, why: str) -> Self:
-        sentence = super().__new__(cls, f"plugin {plugin!r}, {why}, is not in this run")
-        sentence.plugin, sentence.is_for_acting = plugin, why == _IN_MODEL
-        return sentence
+    plugin: str  #: its name
+    sentence: str
+    is_for_acting: bool  #: whether acting as the model does needs it: the level of a curriculum
 
 
 def with_model(run: Run) -> State:
@@ -75,8 +68,14 @@ def _restore(run: Run, state: State, key: str, hook: str) -> None:
 def missing(run: Run, state: State) -> list[MissingPlugin]:
     """The plugins that a file should be restored with and that are not here."""
     saved_as = _names_in_file(run, state)
-    known = {saved_as.get(choice.name, choice.name) for _, choice in run.plan.choices()}
-    return [MissingPlugin(name, why) for name, why in _wanted(state).items() if name not in known]
+    known = {saved_as.get(choice.name, choice.name) for choice in run.plan.choices()}
+    is_model = "run" not in state["manifest"]["contents"]
+    for_acting = state.get(WITH_MODEL, ()) if is_model else ()
+    return [
+        MissingPlugin(name, f"plugin {name!r}, {why}, is not in this run", name in for_acting)
+        for name, why in _wanted(state).items()
+        if name not in known
+    ]
 
 
 def _wanted(state: State) -> dict[str, str]:
@@ -93,7 +92,7 @@ def _wanted(state: State) -> dict[str, str]:
         extensions = [one for one in components if one["slot"] == "extension"]
         objects = [one["name"] for one in extensions if one["dist"] == PASSED]
         wanted = dict.fromkeys(objects, "an object that the model was trained with")
-        return wanted | dict.fromkeys(of_model, _IN_MODEL)
+        return wanted | dict.fromkeys(of_model, "whose state is in the model")
     watching = {one["name"] for one in components if one["slot"] in ("callback", "logger")}
     others = [name for name in state[OF_CHECKPOINT] if name not in watching]
     return dict.fromkeys([*of_model, *others], "whose state is in the checkpoint")
@@ -106,7 +105,7 @@ def _names_in_file(run: Run, state: State) -> dict[str, str]:
     named (`./mine.py:Climbs`) or passed as an object, and so on.
     """
     saved = state["manifest"]["plan"]["components"]
-    now = _by_class((choice.name, choice.dist) for _, choice in run.plan.choices())
+    now = _by_class((choice.name, choice.dist) for choice in run.plan.choices())
     then = _by_class((one["name"], one["dist"]) for one in saved)
     return {now[key]: then[key] for key in now.keys() & then.keys()}
 

@@ -93,7 +93,7 @@ def serializers(kernel: Kernel) -> list[Serializer]:
 
 def _made(entry: Entry) -> Serializer:
     """The serializer of an entry, with its own defaults; BrokenPlugin if it cannot be made."""
-    choice = Choice.of(entry, "")
+    choice = Choice.of(entry)
     try:
         config = settings.structure(choice.component.config, {}, entry.title)
         serializer: Serializer = attrs.evolve(choice, config=config).make()

@@ -79,7 +79,7 @@ def test_a_file_is_read_with_its_tables(tmp_path):
         "prioritized-replay.alpha": 0.5,
         "env.gravity": 9.0,
     }
-    assert spec.origins["gamma"] == str(path)
+    assert spec.origins["gamma"].by == str(path)
 
 
 def test_a_file_may_begin_with_the_mark_that_editors_of_windows_write(tmp_path):

@@ -73,7 +73,7 @@ def test_a_run_takes_the_preset_as_it_is(algo, env):
     preset = ZOO.entries(algo)[env]
     assert plan.total_timesteps == preset["total_timesteps"]
     plugins = [parse_plugin(text)[0] for text in preset.get("plugins", ())]
-    assert {choice.name for _, choice in plan.choices()} >= set(plugins)
+    assert {choice.name for choice in plan.choices()} >= set(plugins)
     config = plan.algorithm.config
     for key in set(preset) & {field.name for field in attrs.fields(type(config))}:
         alone = settings.structure(type(config), {key: preset[key]}, algo)

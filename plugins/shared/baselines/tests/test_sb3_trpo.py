@@ -27,7 +27,7 @@ def test_its_parameters_reach_trpo_and_the_natural_gradient() -> None:
     assert config.vf_batch_size == 4
     assert (config.timesteps_per_batch, config.vf_stepsize, config.vf_iters) == (16, 1e-3, 10)
     assert (config.gamma, config.lam) == (0.99, 0.95)
-    chosen = {part.name: part.config for _, part in model.agent.plan.choices()}
+    chosen = {part.name: part.config for part in model.agent.plan.choices()}
     step = chosen["natural-gradient"]
     assert (step.max_kl, step.cg_iters, step.cg_damping) == (0.02, 15, 0.1)
     assert (step.line_search_factor, step.line_search_steps, step.kl_slack) == (0.8, 10, 1.0)

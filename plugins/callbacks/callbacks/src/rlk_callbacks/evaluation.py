@@ -117,7 +117,7 @@ class EvaluationCallback:
     @hookimpl
     def rlk_training_end(self, run: Run) -> None:
         """Leave nothing open where this is a callback of one call of `learn`, and no plugin."""
-        if all(run.hooks.get(choice.name) is not self for _, choice in run.plan.choices()):
+        if all(run.hooks.get(choice.name) is not self for choice in run.plan.choices()):
             self._close_env(run)
 
     def _problem(self, plan: Plan) -> str | None:

@@ -57,11 +57,11 @@ def to_pass_again(plan: Plan, *, observers: bool) -> ToPassAgain:
         observers: include components that only watch: a resumed run needs them, acting does not.
     """
     found = [*_of_environment(plan.env)]
-    for slot, choice in plan.choices():
-        if observers or slot not in ("callback", "logger"):
+    for choice in plan.choices():
+        if observers or choice.kind not in ("callbacks", "loggers"):
             if observers:
                 found += _of_marked_settings(choice)
-            found += _of_component(slot, choice)
+            found += _of_component(choice)
     objects = dict.fromkeys(text for option, text in found if option == _OBJECT)
     return ToPassAgain([one for one in found if one[0] != _OBJECT], [*objects])
 
@@ -91,8 +91,9 @@ def _of_marked_settings(choice: Choice) -> Iterator[tuple[str, str]]:
             yield _OBJECT, f"**{{'{choice.name}.{name}': …}}"
 
 
-def _of_component(slot: str, choice: Choice) -> Iterator[tuple[str, str]]:
+def _of_component(choice: Choice) -> Iterator[tuple[str, str]]:
     """A component from a place or an object, and the functions that a network is made with."""
+    slot = choice.role
     if is_place(choice.dist) and (slot in SLOTS or is_group_slot(slot)):
         yield "--set", f"{slot}={choice.dist}"
     elif is_place(choice.dist):

@@ -60,8 +60,8 @@ def fault(entry: Entry, registries: Registries) -> str | None:
     if found:
         return found
     try:
-        factory, hooks = entry.load(), entry.hooks_of(entry.component())
-        entry.connects_of(entry.component())
+        factory, hooks = entry.load(), entry.imported(entry.component().hooks)
+        entry.imported(entry.component().connects)
     except BrokenPlugin as error:
         return str(error).removeprefix(f"{entry.title} is broken: ")
     wrong = list(wrong_references(entry.component(), entry.kind, registries))

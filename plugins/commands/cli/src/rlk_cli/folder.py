@@ -14,7 +14,6 @@ import tomli_w
 from rlk.command_line import command_line, path_word
 from rlk.errors import PlanError
 from rlk.files import looking_at, write_text
-from rlk.planning.select import JOINED
 from rlk.registry.external import PASSED, is_place
 from rlk.registry.kernel import default_kernel
 from rlk.registry.kinds import SLOTS, is_group_slot
@@ -155,7 +154,7 @@ def _was_object(made: dict[str, Any]) -> bool:
 
 def _had_joined(made: dict[str, Any]) -> bool:
     """Whether the user asked neither for the component nor for any of its settings."""
-    return made["chosen_by"] == JOINED and not made["set_by"]
+    return made["joined"] and not made["set_by"]
 
 
 def _requirement(made: dict[str, Any]) -> str:

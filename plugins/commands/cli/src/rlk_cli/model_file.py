@@ -73,12 +73,11 @@ def _notes(agent: Agent, plugins: tuple[str, ...]) -> Iterator[str]:
     curriculum, unless one of `plugins` (`no:NAME`) left them out.
     """
     from rlk.planning.draft import leaves_out
-    from rlk.saving.plugin_states import MissingPlugin
 
     yield from agent.spec.notes
     if agent.plan.env.note:
         yield agent.plan.env.note
     left_out = {one.removeprefix("no:") for one in plugins if leaves_out(one)}
-    for one in agent.differs:
-        if isinstance(one, MissingPlugin) and one.is_for_acting and one.plugin not in left_out:
-            yield f"{one}. Pass it again: --plugin …"
+    for one in agent.missing:
+        if one.is_for_acting and one.plugin not in left_out:
+            yield f"{one.sentence}. Pass it again: --plugin …"

@@ -45,7 +45,7 @@ def last_frames() -> Choice:
     """The wrapper in its place in a plan."""
     factory = f"{__name__}:LastFrame"
     component = Component(name="last-frame", factory=factory, keeps_returns=True)
-    return Choice.of(Entry("wrappers", component.name, PASSED, "", lambda: component), "film")
+    return Choice.of(Entry("wrappers", component.name, PASSED, "", lambda: component))
 
 
 def last_frame_of(infos: Mapping[str, Any], index: int) -> Any:

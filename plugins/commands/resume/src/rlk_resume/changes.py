@@ -80,7 +80,7 @@ def _values(plan: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     yield "env", saved.env.name
     yield from ((f"env.{key}", value) for key, value in saved.env.kwargs.items())
     for component in saved.components:
-        if component.has_joined:
+        if component.joined:
             continue
         name = component.name
         yield component.slot if component.fills_slot else f"plugin {name}", name

@@ -98,7 +98,7 @@ def refuse_files_of_the_other(source: Path | None, saved: Mapping[str, Any], pla
         plan: of the fork.
     """
     theirs = {one["name"]: one["settings"] for one in saved["components"]}
-    for _, choice in plan.choices():
+    for choice in plan.choices():
         for name in marked_fields(choice.component.config, "written"):
             value, before = getattr(choice.config, name), theirs.get(choice.name, {}).get(name)
             if value is None:

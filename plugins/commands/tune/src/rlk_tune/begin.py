@@ -42,7 +42,8 @@ def new_search(
     for name in typed:
         _check_comparable(name)
     kernel, seed = default_kernel(), spec.given.get("seed")
-    origins = {**spec.origins, **({"seed": ORIGIN} if seed is None else {})}
+    origins = {key: origin.by for key, origin in spec.origins.items()}
+    origins |= {"seed": ORIGIN} if seed is None else {}
     search = Search(
         algo=spec.algo,
         given={k: value for k, value in spec.given.items() if k not in (*NOT_OF_TRIALS, "seed")},

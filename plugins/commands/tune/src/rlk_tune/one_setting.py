@@ -22,10 +22,10 @@ class Names:
     def __init__(self, plan: Plan) -> None:
         self._algorithm = plan.algorithm
         self._owners: dict[str, set[str]] = {}
-        for slot, choice in plan.choices():
-            for owner in (choice.name, choice.alias, choice.slot, slot):
+        for choice in plan.choices():
+            for owner in (choice.name, choice.alias, choice.slot):
                 # Below the slot of a parameter group, a setting is for that group alone.
-                meant = slot if is_group_slot(owner) else choice.name
+                meant = choice.slot if is_group_slot(owner) else choice.name
                 self._owners.setdefault(owner, set()).add(meant)
 
     def same(self, name: str, others: Iterable[str]) -> str | None:

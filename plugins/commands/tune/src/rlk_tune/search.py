@@ -11,6 +11,7 @@ import attrs
 
 from rlk.errors import BadFile, PlanError
 from rlk.files import write_text
+from rlk.planning.layers import Origin, Rank
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import RunSpec, make_spec, plugin_key
 from rlk.registry.kernel import default_kernel
@@ -70,7 +71,8 @@ class Search:
         typed = {name: as_typed(name, value) for name, value in settings.items()}
         given = {**self.given, **typed, "seed": seed, "plugins": self.plugins}
         spec = make_spec(self.algo, given)
-        origins = {key: by for key, by in self.origins.items() if key not in settings}
+        kept = {key: by for key, by in self.origins.items() if key not in settings}
+        origins = {key: Origin(by, Rank.FILE) for key, by in kept.items()}
         spec = attrs.evolve(spec, origins=origins)
         return spec.over(make_spec("", {"preset": "auto"}))
 
@@ -104,7 +106,7 @@ class Search:
             "evaluation.same_episodes": True,
         }
         lower = make_spec("", evaluation, origin=ORIGIN)
-        origins = {**lower.origins, plugin_key("evaluation"): ORIGIN}
+        origins = {**lower.origins, plugin_key("evaluation"): Origin(ORIGIN, Rank.FILE)}
         return spec.over(attrs.evolve(lower, origins=origins))
 
     def write(self, folder: Path) -> None:

@@ -123,7 +123,7 @@ def _optimisers(saved: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _own_optimisers(plan: Plan) -> dict[str, str]:
-    return {slot: choice.name for slot, choice in plan.choices() if _is_wanted(slot)}
+    return {choice.slot: choice.name for choice in plan.choices() if _is_wanted(choice.slot)}
 
 
 def _is_wanted(slot: str) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rlk.errors import BadFile
 from rlk.files import users_path
 from rlk.hookspecs import hookimpl
-from rlk.planning.plan import SAVED
+from rlk.planning.layers import Rank
 from rlk_model_start.config import ModelStartConfig
 
 if TYPE_CHECKING:
@@ -73,4 +73,5 @@ _GOES_ON = (
 def _was_saved(plan: Plan) -> bool:
     """Whether the run had begun with a model, according to the saved plan."""
     own = (choice for choice in plan.extensions if choice.name == NAME)
-    return any(choice.sources.get("path") == SAVED for choice in own)
+    sources = (choice.sources.get("path") for choice in own)
+    return any(source is not None and source.rank == Rank.SAVED for source in sources)

@@ -78,7 +78,7 @@ def other_parts(saved: Mapping[str, Any], plan: Plan) -> str:
     algorithm = _algorithm(saved)
     algo = algorithm["name"]
     theirs = {one["name"] for one in saved["components"] if one["slot"] in PARTS}
-    own = {choice.name for slot, choice in plan.choices() if slot in PARTS}
+    own = {choice.name for choice in plan.choices() if choice.role in PARTS}
     words = [] if algo == plan.algorithm.name else [command_line(["--algo", algo])]
     words += [command_line(["--plugin", name]) for name in sorted(theirs - own)]
     without = sorted(own - theirs - {"model-start"})

@@ -17,7 +17,6 @@ import attrs
 
 from rlk import settings
 from rlk.errors import PlanError
-from rlk.planning.choice import prefix_of
 from rlk.registry.external import is_external
 from rlk.registry.kinds import LISTS
 from rlk_ranks.world import World, title
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
     from rlk.planning.choice import Choice
     from rlk.planning.plan import Plan
 
-#: Places whose components only observe, write files, or step the environments of a rank.
-OWN_PLACES = ("callback", "logger", "serializer", "vec_env")
+#: Kinds whose components only observe, write files, or step the environments of a rank.
+OWN_KINDS = ("callbacks", "loggers", "serializers", "vec_envs")
 #: Marks of settings that may differ: files of the machine, and environments.
 OWN_MARKS = ("read", "written", "environment")
 #: Settings of the run that may differ; the seed of all is rank 0's.
@@ -52,16 +51,17 @@ def check_plans(plan: Plan, ranks: World) -> None:
 def decisive(plan: Plan) -> Iterator[tuple[str, str]]:
     """What must be equal on all ranks, as (key, value as text): components, settings, spaces.
 
-    The components of one place are one value, in their order: `extension` is `mpi, compile`.
+    The components of one role are one value, in their order: `extension` is `mpi, compile`.
     """
     from rlk.spaces import describe  # not at the top: it needs gymnasium
 
     names: dict[str, str] = {}
     values: dict[str, Any] = {}
-    for place, choice in plan.choices():
-        if _decides(place, choice):
-            names[place] = f"{names[place]}, {choice.name}" if place in names else choice.name
-            values |= _settings(place, choice)
+    for choice in plan.choices():
+        if _decides(choice):
+            role = choice.role
+            names[role] = f"{names[role]}, {choice.name}" if role in names else choice.name
+            values |= _settings(choice)
     yield from names.items()
     for key, value in (values | plan.run_settings()).items():
         if key not in OWN_SETTINGS:
@@ -80,7 +80,7 @@ def described(key: str, value: str | None) -> str:
     return f"no {key}" if value is None else f"{key}={value}"
 
 
-def _decides(place: str, choice: Choice) -> bool:
+def _decides(choice: Choice) -> bool:
     """Whether a component changes how ranks train.
 
     What joins by itself watches a run or makes it faster; a plugin of the user's own, which has no
@@ -88,16 +88,15 @@ def _decides(place: str, choice: Choice) -> bool:
     """
     joins = choice.component.autostart != "never"
     listens = is_external(choice.dist) and choice.kind in LISTS
-    return place not in OWN_PLACES and not joins and not listens
+    return choice.kind not in OWN_KINDS and not joins and not listens
 
 
-def _settings(place: str, choice: Choice) -> dict[str, Any]:
+def _settings(choice: Choice) -> dict[str, Any]:
     """The settings of a component, by the keys that a user types, without those of one rank."""
     if choice.config is None:
         return {}
-    prefix = "" if place == "algorithm" else prefix_of(place, choice.name)
     return {
-        f"{prefix}{field.name}": getattr(choice.config, field.name)
+        f"{choice.prefix}{field.name}": getattr(choice.config, field.name)
         for field in attrs.fields(type(choice.config))
         if not any(field.metadata.get(mark) for mark in OWN_MARKS)
     }

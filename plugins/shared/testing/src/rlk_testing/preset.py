@@ -57,7 +57,8 @@ class PresetContract(Contract):
         name = self.entry().name
         for _, _, plan in self.plans():
             assert plan.preset and name in plan.preset, f"the plan's preset is {plan.preset!r}"
-            by = [*plan.sources.values(), *plan.algorithm.sources.values()]
+            origins = (*plan.sources.values(), *plan.algorithm.sources.values())
+            by = [origin.by for origin in origins]
             assert any(name in source for source in by), "no setting of the plan came from it"
 
     @applies(lambda suite: bool(suite.known))
@@ -96,8 +97,9 @@ class PresetContract(Contract):
 def settings_of(plan: Plan) -> dict[str, Any]:
     """Every setting of a plan: those of its components by slot and name, and the run's."""
     found: dict[str, Any] = {"the environment": plan.env, **plan.run_settings()}
-    for slot, choice in plan.choices():
-        found[f"{slot} {choice.name}"] = True
+    for choice in plan.choices():
+        part = f"{choice.role} {choice.name}"
+        found[part] = True
         for key, value in settings.unstructure(choice.config).items():
-            found[f"{slot} {choice.name}: {key}"] = value
+            found[f"{part}: {key}"] = value
     return found

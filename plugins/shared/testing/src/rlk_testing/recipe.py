@@ -39,7 +39,7 @@ class RecipeContract(Contract):
         plan, found = self.plan(), self.made()
         assert plan.algorithm.name == found["algo"]
         asked = [plugin for plugin in found.get("plugins", ()) if not plugin.startswith("no:")]
-        names = {choice.name for _, choice in plan.choices()}
+        names = {choice.name for choice in plan.choices()}
         assert {plugin.partition(":")[0] for plugin in asked} <= names
 
     def test_its_own_settings_are_found_by_their_names_alone(self) -> None:
@@ -48,5 +48,5 @@ class RecipeContract(Contract):
             given = {**self.settings, **self.run, key: value}
             plan = resolve(self.kernel(), make_spec(self.entry().name, given))
             name, _, setting = target.partition(".")
-            (config,) = [one.config for _, one in plan.choices() if one.name == name]
+            (config,) = [one.config for one in plan.choices() if one.name == name]
             assert settings.plain(getattr(config, setting)) == settings.plain(value)
