@@ -58,6 +58,20 @@ def test_what_learns_on_and_off_policy_wants_a_storage_that_serves_both(planning
         assert plan("mixes", storage="sequences", policy=f"looks-{collects}")
 
 
+# ---- what steps no environment -------------------------------------------------------------------
+
+
+def test_what_learns_from_the_latest_collection_wants_a_collector_that_steps(planning_kernel, plan):
+    registries = planning_kernel.registries
+    registries.collectors.register("still", IdleNoise, steps_nothing=True)
+    other = registries.algorithms.get("other").component()
+    registries.algorithms.register("mixes", attrs.evolve(other, name="mixes", collects="both"))
+    for algo in ("other", "mixes"):
+        with pytest.raises(PlanError, match=rf"'still' .*no environment, .*'{algo}' .*latest coll"):
+            plan(algo, collector="still", storage="stand-in-storage")
+    assert plan("algo", collector="still").collector.name == "still"  # off-policy
+
+
 # ---- a component's own check ---------------------------------------------------------------------
 
 

@@ -132,10 +132,14 @@ class Component:
     #: to `spaces.kinds`.
     observation_spaces: tuple[str, ...] = attrs.field(default=(), validator=_are_texts)
     #: How an algorithm learns, or which algorithms a storage supports (None: any). An algorithm
-    #: that is `both` learns from the latest collection and from sequences of earlier ones.
+    #: that is `both` learns from the latest collection and from sequences of earlier ones; one that
+    #: is `offline` makes passes over a storage that has its data. What samples a replay that other
+    #: data has filled is `off-policy`, with a collector that steps nothing.
     collects: Collects | None = attrs.field(
         default=None, validator=_is_one_of((*get_args(Collects), None))
     )
+    #: Whether a collector steps no environment: its algorithm learns from what the storage holds.
+    steps_nothing: bool = False
     #: Whether an algorithm trains recurrent policies, or a policy is one.
     recurrent: bool = False
     #: Whether the policy of an algorithm gives one action for an observation, and its actor accepts

@@ -144,6 +144,18 @@ def _collects(plan: Plan, slot: str, part: Choice) -> Conflict | None:
     )
 
 
+def _steps_nothing(plan: Plan, slot: str, part: Choice) -> Conflict | None:
+    learns = plan.algorithm.component.collects
+    if not part.component.steps_nothing or learns not in ("on-policy", "both"):
+        return None
+    return Conflict(
+        f"{part.title} steps no environment, but {plan.algorithm.title} learns from the latest "
+        "collection",
+        "--collects off-policy",
+        of_algorithms=True,
+    )
+
+
 def _decorates(plan: Plan, slot: str, part: Choice) -> Conflict | None:
     if slot != "decorator" or plan.algorithm.component.collects != "on-policy":
         return None
@@ -182,6 +194,7 @@ _RULES = (
     _action_space,
     _observation_space,
     _collects,
+    _steps_nothing,
     _decorates,
     _recurrent,
     _deterministic,
