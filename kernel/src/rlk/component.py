@@ -138,7 +138,8 @@ class Component:
     collects: Collects | None = attrs.field(
         default=None, validator=_is_one_of((*get_args(Collects), None))
     )
-    #: Whether a collector steps no environment: its algorithm learns from what the storage holds.
+    #: Whether a collector steps no environment: its algorithm learns from what the storage holds,
+    #: and `log_interval` counts iterations, because no episode ends.
     steps_nothing: bool = False
     #: Whether an algorithm trains recurrent policies, or a policy is one.
     recurrent: bool = False
