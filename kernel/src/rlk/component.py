@@ -115,7 +115,8 @@ class Component:
     forwards: Mapping[str, str | tuple[str, ...]] = attrs.field(factory=dict)
     #: Own setting -> the plugin that it puts in unless it is False or None (`prioritized_replay`);
     #: the plugin may fill a slot (`use_sde`: a distribution). The setting becomes True when that
-    #: plugin is put in by name.
+    #: plugin is put in by name. A setting that nobody sets counts with its config's default, here
+    #: and in `selects`.
     activates: Mapping[str, str] = attrs.field(factory=dict)
     #: Own text setting -> the kind of the plugin that it names (`action_noise`: `noises`).
     selects: Mapping[str, str] = attrs.field(factory=dict)
