@@ -144,8 +144,8 @@ class Component:
     steps_nothing: bool = False
     #: Whether an algorithm trains recurrent policies, or a policy is one.
     recurrent: bool = False
-    #: Whether the policy of an algorithm gives one action for an observation, and its actor accepts
-    #: another policy instead (`abilities.FollowsPolicy`).
+    #: Whether an algorithm's actor accepts another policy (`abilities.FollowsPolicy`), because its
+    #: action is a function of policy and observation. A greedy actor with a carry is no such one.
     deterministic: bool = False
     #: The sampling stages that a decorating storage takes; a base storage has none.
     stages: tuple[Stage, ...] = attrs.field(default=(), validator=[_are_texts, _are_stages])

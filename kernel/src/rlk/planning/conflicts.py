@@ -181,8 +181,8 @@ def _deterministic(plan: Plan, slot: str, part: Choice) -> Conflict | None:
     if not perturbs or plan.algorithm.component.deterministic:
         return None
     return Conflict(
-        f"{part.title} compares actions of policies, but that of {plan.algorithm.title} gives more "
-        "than one action for an observation",
+        f"{part.title} perturbs a copy of the policy, but {plan.algorithm.title} does not act with "
+        "another policy (rlk.abilities.FollowsPolicy)",
         "--kind algorithms --deterministic",
         of_algorithms=True,
     )
