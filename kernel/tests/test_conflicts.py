@@ -23,9 +23,11 @@ def test_a_noise_for_other_actions_is_refused(planning_kernel, plan):
     assert plan(noise="hums", env="Pendulum-v1").noises[0].name == "hums"
 
 
-def test_a_noise_on_the_policy_wants_one_action_for_an_observation(planning_kernel, plan):
+def test_a_noise_on_the_policy_wants_an_algorithm_that_acts_with_another_policy(
+    planning_kernel, plan
+):
     planning_kernel.registries.noises.register("shifts", IdleNoise, scope="policy")
-    with pytest.raises(PlanError, match=r"'shifts' .*'other' .* more than one action.*\n.*list --"):
+    with pytest.raises(PlanError, match=r"'shifts' .*'other' .* not act with another.*\n.*list --"):
         plan("other", noise="shifts")
     assert plan(noise="shifts").noises[0].name == "shifts"
 
@@ -57,6 +59,20 @@ def test_what_learns_on_and_off_policy_wants_a_storage_that_serves_both(planning
     for collects in ("on-policy", "off-policy"):  # it learns in both ways, and any policy fits
         registries.policies.register(f"looks-{collects}", IdleNoise, collects=collects)
         assert plan("mixes", storage="sequences", policy=f"looks-{collects}")
+
+
+# ---- what steps no environment -------------------------------------------------------------------
+
+
+def test_what_learns_from_the_latest_collection_wants_a_collector_that_steps(planning_kernel, plan):
+    registries = planning_kernel.registries
+    registries.collectors.register("still", IdleNoise, steps_nothing=True)
+    other = registries.algorithms.get("other").component()
+    registries.algorithms.register("mixes", attrs.evolve(other, name="mixes", collects="both"))
+    for algo in ("other", "mixes"):
+        with pytest.raises(PlanError, match=rf"'still' .*no environment, .*'{algo}' .*latest coll"):
+            plan(algo, collector="still", storage="stand-in-storage")
+    assert plan("algo", collector="still").collector.name == "still"  # off-policy
 
 
 # ---- a component's own check ---------------------------------------------------------------------

@@ -102,6 +102,43 @@ def test_a_switch_puts_a_plugin_in_and_the_plugin_turns_the_switch(plan):
     assert [c.name for c in plan(sharpened=False).storages] == ["keeps"]
 
 
+def test_a_setting_that_is_on_by_default_puts_its_plugin_in(planning_kernel, plan):
+    @attrs.frozen(kw_only=True)
+    class On(type(plan().algorithm.config)):
+        sharpened: bool = True
+        shaken: str | None = "shakes:size=3"
+        watched: int | bool | None = 7
+
+    algorithms = planning_kernel.registries.algorithms
+    algorithms.register(
+        "on", attrs.evolve(algorithms.get("algo").component(), name="on", config=On)
+    )
+    found = plan("on")
+    assert [one.name for one in found.storages] == ["keeps", "sharpens"]
+    assert [(one.name, one.config.size) for one in found.noises] == [("shakes", 3)]
+    assert [one.config.size for one in found.callbacks] == [7]
+    assert found.storages[1].by == "algorithm on", "it counts as what the algorithm asks for"
+    off = plan("on", sharpened=False, shaken=None, watched=False)
+    assert (len(off.storages), off.noises, off.callbacks) == (1, (), ())
+    other = plan("on", noise="trembles", plugins=["no:sharpens"], watched=5)
+    assert [one.name for one in other.noises] == ["trembles"] and len(other.storages) == 1
+    assert other.callbacks[0].config.size == 5
+    assert (other.algorithm.config.shaken, other.algorithm.config.sharpened) == (None, False)
+
+
+def test_a_default_of_the_algorithms_record_counts_more_than_its_configs(planning_kernel, plan):
+    @attrs.frozen(kw_only=True)
+    class On(type(plan().algorithm.config)):
+        sharpened: bool = True
+
+    algorithms = planning_kernel.registries.algorithms
+    algo = algorithms.get("algo").component()
+    off = attrs.evolve(algo, name="off", config=On, defaults={**algo.defaults, "sharpened": False})
+    algorithms.register("off", off)
+    assert [one.name for one in plan("off").storages] == ["keeps"]
+    assert [one.name for one in plan("off", plugins=["sharpens"]).storages] == ["keeps", "sharpens"]
+
+
 def test_a_switch_of_more_values_puts_the_plugin_in_and_hands_it_the_value(plan):
     def sizes(**given):
         return [choice.config.size for choice in plan(**given).callbacks]

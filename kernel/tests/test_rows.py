@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from rlk import hookimpl
+from rlk.component import Component
 from rlk.one_process import OneProcess
 from rlk.running import train
+from rlk_testing.stand_ins import StandIn
 
 
 def test_rows_come_every_log_interval(make):
@@ -30,6 +32,39 @@ def test_rows_come_every_log_interval(make):
     episodes = agent.run.clock.episodes  # this algorithm counts episodes, of 8 steps
     assert episodes == 20 and Counts.rows == 10 == len(Logger.rows)
     assert Logger.rows[0] == (16, 1.0)
+
+
+def test_rows_count_iterations_where_no_environment_is_stepped(make, rlk_stand_in_kernel):
+    class Still:
+        def __init__(self, run):
+            self.run = run
+
+        def collect(self):
+            self.run.clock.timesteps += 4
+            return True
+
+        def forget(self): ...
+
+        def state_dict(self):
+            return {}
+
+        def load_state_dict(self, state): ...
+
+    class Rows:
+        found: list = []
+
+        @hookimpl
+        def rlk_write_row(self, run):
+            self.found.append(run.timesteps)
+
+    class LearnsNothing(StandIn):
+        def batches(self, storage):
+            return []
+
+    still = Component(name="still", factory=Still, steps_nothing=True)
+    rlk_stand_in_kernel.registries.collectors.register("still", still)
+    make(Rows(), algorithm=LearnsNothing, collector="still", log_interval=3).learn(28)
+    assert Rows.found == [12, 24, 28]
 
 
 @pytest.mark.parametrize(

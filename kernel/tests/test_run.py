@@ -196,7 +196,7 @@ def test_what_is_scheduled_is_logged_by_its_name_with_what_storages_log(make):
 
 def test_an_actor_that_acts_with_its_own_policy_alone_says_so(make):
     run = make().run
-    with pytest.raises(RlkError, match="its actor draws actions, and acts with the run's policy"):
+    with pytest.raises(RlkError, match="its actor acts with the run's policy alone, not with"):
         run.make_actor(policy=run.parameters.clone().module)
 
 

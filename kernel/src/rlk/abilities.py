@@ -82,7 +82,7 @@ def acting_by(policy: nn.Module, actor: Any, owner: str) -> Actor:
     """The actor with that policy; RlkError, naming its owner, if it acts with its own alone."""
     if not offers(actor, FollowsPolicy):
         raise RlkError(
-            f"{owner}: its actor draws actions, and acts with the run's policy alone "
+            f"{owner}: its actor acts with the run's policy alone, not with another one "
             "(rlk.abilities.FollowsPolicy)."
         )
     found: Actor = actor.with_policy(policy)

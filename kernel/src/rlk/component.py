@@ -115,7 +115,8 @@ class Component:
     forwards: Mapping[str, str | tuple[str, ...]] = attrs.field(factory=dict)
     #: Own setting -> the plugin that it puts in unless it is False or None (`prioritized_replay`);
     #: the plugin may fill a slot (`use_sde`: a distribution). The setting becomes True when that
-    #: plugin is put in by name.
+    #: plugin is put in by name. A setting that nobody sets counts with its config's default, here
+    #: and in `selects`.
     activates: Mapping[str, str] = attrs.field(factory=dict)
     #: Own text setting -> the kind of the plugin that it names (`action_noise`: `noises`).
     selects: Mapping[str, str] = attrs.field(factory=dict)
@@ -132,14 +133,19 @@ class Component:
     #: to `spaces.kinds`.
     observation_spaces: tuple[str, ...] = attrs.field(default=(), validator=_are_texts)
     #: How an algorithm learns, or which algorithms a storage supports (None: any). An algorithm
-    #: that is `both` learns from the latest collection and from sequences of earlier ones.
+    #: that is `both` learns from the latest collection and from sequences of earlier ones; one that
+    #: is `offline` makes passes over a storage that has its data. What samples a replay that other
+    #: data has filled is `off-policy`, with a collector that steps nothing.
     collects: Collects | None = attrs.field(
         default=None, validator=_is_one_of((*get_args(Collects), None))
     )
+    #: Whether a collector steps no environment: its algorithm learns from what the storage holds,
+    #: and `log_interval` counts iterations, because no episode ends.
+    steps_nothing: bool = False
     #: Whether an algorithm trains recurrent policies, or a policy is one.
     recurrent: bool = False
-    #: Whether the policy of an algorithm gives one action for an observation, and its actor accepts
-    #: another policy instead (`abilities.FollowsPolicy`).
+    #: Whether an algorithm's actor accepts another policy (`abilities.FollowsPolicy`), because its
+    #: action is a function of policy and observation. A greedy actor with a carry is no such one.
     deterministic: bool = False
     #: The sampling stages that a decorating storage takes; a base storage has none.
     stages: tuple[Stage, ...] = attrs.field(default=(), validator=[_are_texts, _are_stages])

@@ -163,7 +163,8 @@ class Storage(Stateful, Protocol):
 
     def open(self, schema: Schema) -> None: ...
     def add(self, step: Step) -> None: ...
-    #: a collection was cut short; its steps are incomplete, and a replay keeps the earlier ones
+    #: a collection was cut short, or may have been (after `forget`, or a restored state): what it
+    #: added, if anything, is incomplete, and a replay keeps the earlier ones
     def restart(self) -> None: ...
     def __len__(self) -> int: ...  #: transitions that can be sampled now
     def feedback(self, batch: Batch, update: Update) -> None: ...  #: after every update

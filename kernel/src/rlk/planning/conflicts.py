@@ -145,6 +145,18 @@ def _collects(plan: Plan, part: Choice) -> Conflict | None:
     )
 
 
+def _steps_nothing(plan: Plan, part: Choice) -> Conflict | None:
+    learns = plan.algorithm.component.collects
+    if not part.component.steps_nothing or learns not in ("on-policy", "both"):
+        return None
+    return Conflict(
+        f"{part.title} steps no environment, but {plan.algorithm.title} learns from the latest "
+        "collection",
+        "--collects off-policy",
+        of_algorithms=True,
+    )
+
+
 def _decorates(plan: Plan, part: Choice) -> Conflict | None:
     if not part.component.stages or plan.algorithm.component.collects != "on-policy":
         return None
@@ -170,8 +182,8 @@ def _deterministic(plan: Plan, part: Choice) -> Conflict | None:
     if not perturbs or plan.algorithm.component.deterministic:
         return None
     return Conflict(
-        f"{part.title} compares actions of policies, but that of {plan.algorithm.title} gives more "
-        "than one action for an observation",
+        f"{part.title} perturbs a copy of the policy, but {plan.algorithm.title} does not act with "
+        "another policy (rlk.abilities.FollowsPolicy)",
         "--kind algorithms --deterministic",
         of_algorithms=True,
     )
@@ -183,6 +195,7 @@ _RULES = (
     _action_space,
     _observation_space,
     _collects,
+    _steps_nothing,
     _decorates,
     _recurrent,
     _deterministic,

@@ -10,7 +10,11 @@ from rlk.planning.choice import ANSWERING, Choice, activated
 from rlk.planning.configure import configured
 from rlk.planning.draft import Draft, leaves_out
 from rlk.planning.layers import CALLER, JOINED, Origin, Rank, SettingLayers
-from rlk.planning.plugins_of_settings import settled, with_plugins_of_settings
+from rlk.planning.plugins_of_settings import (
+    settled,
+    with_own_defaults,
+    with_plugins_of_settings,
+)
 from rlk.planning.presets import with_preset
 from rlk.planning.spec import RunSpec
 from rlk.registry.entry import Entry
@@ -56,7 +60,8 @@ def _begin(registries: Registries, spec: RunSpec) -> Draft:
     layers = SettingLayers(algorithm.name, slots, written_with=spec.written_with)
     draft = Draft(registries, algorithm, layers, gone=spec.gone, notes=spec.notes)
     draft = draft.without(spec.plugins)
-    return draft.with_settings(defaults, Origin(f"algorithm {algorithm.name}", Rank.ALGORITHM))
+    draft = draft.with_settings(defaults, Origin(f"algorithm {algorithm.name}", Rank.ALGORITHM))
+    return with_own_defaults(draft)
 
 
 def _refuse_unknown_algorithm(algo: Any, registries: Registries) -> None:

@@ -5,12 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import attrs
+
 from rlk.errors import PlanError
 from rlk.planning.draft import Draft
 from rlk.planning.layers import Origin, Rank, Setting, listed
 from rlk.planning.parse import parse_plugin
 from rlk.planning.select import distribution_of_any_space, filling, select
 from rlk.registry.kinds import SLOTS, STACKED
+from rlk.settings import default_of
+
+
+def with_own_defaults(draft: Draft) -> Draft:
+    """With the settings whose default, in the algorithm's config, names or activates a plugin.
+
+    They count as what the algorithm asks for in its `Component.defaults`, which come before them.
+    """
+    component = draft.algorithm.component
+    origin = Origin(f"algorithm {draft.algorithm.name}", Rank.ALGORITHM)
+    fields = {} if component.config is None else attrs.fields_dict(component.config)
+    for key in (*component.selects, *component.activates):
+        if key not in fields or draft.layers.at(Rank.ALGORITHM, key).is_set:
+            continue
+        default = component.own.get(key, default_of(fields[key]))
+        if default is not attrs.NOTHING and _is_on(Setting(default, origin)):
+            draft = draft.with_settings({key: default}, origin)
+    return draft
 
 
 def with_plugins_of_settings(draft: Draft) -> Draft:

@@ -99,9 +99,11 @@ def _row_is_due(run: Run) -> bool:
     An off-policy collection may be a single step, too little for a row: there, episodes count. As
     an environment may never end one, each is waited for no longer than `LONG_EPISODE` steps of its
     environment: those that ended since the last row, and the one that each environment is in.
+    Where the collector steps nothing, there are no episodes to count.
     """
-    clock, interval = run.clock, run.plan.log_interval
-    by_episode = run.plan.algorithm.component.collects in ("off-policy", None)
+    clock, interval, plan = run.clock, run.plan.log_interval, run.plan
+    is_on_policy = plan.algorithm.component.collects not in ("off-policy", None)
+    by_episode = not (is_on_policy or plan.collector.component.steps_nothing)
     done = clock.episodes if by_episode else clock.iterations
     new, waited = done - clock.logged, clock.cumulative_timesteps - clock.logged_at
     # Episodes have a timestep at least: so an interval longer than the run still means no row.

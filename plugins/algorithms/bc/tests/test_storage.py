@@ -1,4 +1,4 @@
-"""How an expert's transitions are divided and counted, and the mean of a loss over them."""
+"""How an expert's transitions are divided, and the mean of a loss over them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlk_bc.collector import NoSteps
 from rlk_bc.config import ExpertConfig
 from rlk_bc.storage import ExpertTransitions, mean_loss
 
@@ -29,13 +28,3 @@ def test_the_training_part_has_at_least_one_transition(
 def test_the_mean_of_a_loss_is_over_transitions_and_not_over_batches() -> None:
     batches: list[Any] = [SimpleNamespace(action=[2.0, 2.0, 2.0]), SimpleNamespace(action=[6.0])]
     assert mean_loss(lambda batch: batch.action[0], iter(batches)) == (3 * 2.0 + 6.0) / 4
-
-
-def test_a_collection_counts_the_transitions_of_all_ranks() -> None:
-    run: Any = SimpleNamespace(
-        clock=SimpleNamespace(timesteps=5),
-        storage=range(7),
-        communicator=SimpleNamespace(size=3),
-    )
-    assert NoSteps(run).collect() is True
-    assert run.clock.timesteps == 5 + 7 * 3

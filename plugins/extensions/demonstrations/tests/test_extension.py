@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 from recorded_walks import WORLDS
@@ -247,6 +248,21 @@ def test_an_algorithm_without_a_replay_is_refused(record: Any, algo: str) -> Non
             plugins=[f"demonstrations:expert_path={record('array')[0]}"],
             **({"expert_path": str(record("array")[0])} if algo == "bc" else {}),
         )
+
+
+def test_an_algorithm_that_does_not_say_how_it_learns_may_have_a_replay(record: Any) -> None:
+    path, truth = record("array")
+    kernel = rlk.Kernel()
+    dqn = kernel.registries.algorithms.get("dqn").component()
+    kernel.registries.algorithms.register("mine", attrs.evolve(dqn, name="mine", collects=None))
+    with made(path, algo="mine", kernel=kernel) as agent:
+        agent.learn(1)
+        assert len(agent.run.storage) == len(truth) + 1
+    plugins = [f"demonstrations:expert_path={path}"]
+    with pytest.raises(
+        PlanError, match=r"fills a replay, but storage 'rollout' .* is none\. Leave"
+    ):
+        rlk.make("mine", env=WORLDS["array"], plugins=plugins, storage="rollout", kernel=kernel)
 
 
 def test_a_file_is_needed(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def test_it_says_with_how_many_transitions_a_run_begins(
     ("plugin", "algo", "told"),
     [
         ("replay-start", "dqn", "needs a run whose replay to begin with. Use --plugin replay-sta"),
-        ("replay-start:run=there", "a2c", "learns from none. Leave it out, or use one of"),
+        ("replay-start:run=there", "a2c", r"'rollout' .* is none\. Leave it out, or use"),
     ],
 )
 def test_what_cannot_work_is_refused_while_planning(plugin: str, algo: str, told: str) -> None:

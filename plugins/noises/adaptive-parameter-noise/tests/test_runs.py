@@ -108,7 +108,7 @@ def test_a_model_that_is_loaded_without_it_explores_as_one_that_never_had_it(tmp
 @pytest.mark.parametrize(
     ("algo", "given", "message"),
     [
-        ("sac", {}, r"compares actions .*'sac' .* more than one action.*\n.*--deterministic"),
+        ("sac", {}, r"perturbs a copy .*'sac' .* not act with another.*\n.*--deterministic"),
         ("ppo2", {}, r"is for off-policy algorithms, but .*'ppo2' .* is on-policy"),
         ("dqn", {"param_noise": False}, r"param_noise=false .* and plugin .* contradict"),
         ("dqn", {"param-noise.batch_size": 3}, r"batch_size=3 has no effect on discrete"),

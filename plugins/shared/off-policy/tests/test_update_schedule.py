@@ -6,19 +6,28 @@ from types import SimpleNamespace
 
 import pytest
 
+from rlk.errors import PlanError
 from rlk.running.clock import Clock
 from rlk_off_policy.settings import parse_train_freq
 from rlk_off_policy.update_schedule import UpdateSchedule
 from rlk_testing.thread_ranks import on_ranks
 
 
-def schedule(n_envs=1, communicator=None, **settings):
+def plan_of(*, steps_nothing=False):
+    """What a schedule reads of a plan, with a collector of this kind."""
+    component = SimpleNamespace(steps_nothing=steps_nothing)
+    collector = SimpleNamespace(title="collector 'still'", component=component)
+    return SimpleNamespace(algorithm=SimpleNamespace(title="algorithm 'mine'"), collector=collector)
+
+
+def schedule(n_envs=1, communicator=None, *, steps_nothing=False, **settings):
     """A schedule and the clock that it reads."""
     defaults = {"train_freq": 1, "gradient_steps": 1, "learning_starts": 0, "batch_size": 1}
     made = SimpleNamespace(**{**defaults, **settings})
     clock = Clock(total_timesteps=1000)
     communicator = communicator or SimpleNamespace(gather=lambda value: [value])
-    run = SimpleNamespace(clock=clock, n_envs=n_envs, communicator=communicator)
+    plan = plan_of(steps_nothing=steps_nothing)
+    run = SimpleNamespace(clock=clock, n_envs=n_envs, communicator=communicator, plan=plan)
     return UpdateSchedule(made, run), clock
 
 
@@ -32,6 +41,13 @@ def test_a_number_of_steps_or_of_episodes_is_understood():
 def test_anything_else_is_refused_with_what_it_was(value):
     with pytest.raises(ValueError, match="vector steps of at least 1"):
         parse_train_freq(value)
+
+
+def test_updates_do_not_wait_for_episodes_where_no_environment_is_stepped():
+    with pytest.raises(PlanError, match=r"'mine': train_freq='1 episode' .*'still' steps no envir"):
+        schedule(train_freq="1 episode", steps_nothing=True)
+    made, _ = schedule(train_freq=4, steps_nothing=True)
+    assert made.updates_due(1) == 1
 
 
 def test_updates_wait_for_learning_starts_and_for_a_batch():

@@ -148,6 +148,31 @@ def test_an_actor_that_never_samples_fails(rlk_fails, check):
     rlk_fails(AlgorithmContract, good, broken, check, kernel=kernel)
 
 
+class ActsGreedily(RandomActor):
+    """Good: it draws nothing, carries a state, and acts with no other policy."""
+
+    def start(self, n_envs):
+        return np.zeros(n_envs)
+
+    def act(self, observation, carry, episode_start, deterministic=False):
+        found = super().act(observation, carry, episode_start, True)
+        return found._replace(carry=carry + 1)
+
+
+class DrawsFromAGeneratorOfItsOwn(RandomActor):
+    def __init__(self, space, rng):
+        super().__init__(space, np.random.default_rng(0))
+
+
+def test_an_actor_may_draw_nothing_but_not_from_elsewhere(rlk_fails):
+    check = "test_an_actor_draws_from_the_stream_it_is_given_and_from_nothing_else"
+    good, broken = (
+        attrs.evolve(GOOD, factory=acting(actor))
+        for actor in (ActsGreedily, DrawsFromAGeneratorOfItsOwn)
+    )
+    rlk_fails(AlgorithmContract, good, broken, check, kernel=kernel)
+
+
 @pytest.mark.parametrize(
     "fields",
     [{"action_spaces": ("MultiBinary",)}, {"observation_spaces": ("Box",)}],

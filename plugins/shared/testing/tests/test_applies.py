@@ -19,7 +19,7 @@ CONTRACTS = [name for name in rlk_testing.__all__ if name.endswith("Contract")]
 CONDITIONAL = {
     "AlgorithmContract": 15,
     "CallbackContract": 7,
-    "CollectorContract": 2,
+    "CollectorContract": 30,
     "CommandContract": 1,
     "Contract": 4,
     "DecoratorContract": 3,

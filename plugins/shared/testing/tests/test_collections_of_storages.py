@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 import pytest
 
+from rlk.errors import RlkError
 from rlk.records import Step
 from rlk_testing import StorageContract
 from rlk_testing.stand_ins import COMPONENTS, StandInStorage
@@ -138,6 +139,18 @@ CUT_SHORT = "test_a_collection_that_was_cut_short_does_not_spoil_the_next"
 )
 def test_a_broken_rollout_fails(rlk_fails, factory, check):
     rlk_fails(StorageContract, ROLLOUT, attrs.evolve(ROLLOUT, factory=factory), check)
+
+
+class RestartsOnlyWhatWasBegun(ListRollout):
+    def restart(self):
+        if not self.steps:
+            raise RlkError("there is nothing to restart")
+        super().restart()
+
+
+def test_a_storage_is_restarted_where_nothing_was_cut_short(rlk_fails):
+    broken = attrs.evolve(ROLLOUT, factory=RestartsOnlyWhatWasBegun)
+    rlk_fails(StorageContract, ROLLOUT, broken, CUT_SHORT, "RlkError: there is nothing")
 
 
 # ---- replay --------------------------------------------------------------------------------------

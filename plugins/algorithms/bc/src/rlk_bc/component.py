@@ -1,4 +1,4 @@
-"""What this distribution offers: `bc`, and the storage and the collector that it learns with."""
+"""What this distribution offers: `bc`, and the storage that it learns from."""
 
 from __future__ import annotations
 
@@ -30,10 +30,4 @@ storage = Component(
     config=ExpertConfig,
     collects="offline",
     check=check_expert,
-)
-collector = Component(
-    name="no-steps",
-    factory="rlk_bc.collector:NoSteps",
-    summary="steps no environment: a collection is one pass over what the storage holds",
-    collects="offline",
 )

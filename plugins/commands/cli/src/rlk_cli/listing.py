@@ -51,7 +51,9 @@ DECLARED = (
     "--recurrent", is_flag=True, help="Only recurrent policies, and algorithms that train them."
 )
 @click.option(
-    "--deterministic", is_flag=True, help="Only algorithms that learn a deterministic policy."
+    "--deterministic",
+    is_flag=True,
+    help="Only algorithms that act by policy and observation alone, which noise may perturb.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list, for programs.")
 def list_plugins(kind: str | None, as_json: bool, **wanted: Any) -> None:

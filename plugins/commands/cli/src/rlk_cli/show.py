@@ -24,6 +24,7 @@ DECLARED = (
     "reports",
     "needs",
     "stages",
+    "steps_nothing",
     "recurrent",
     "deterministic",
     "only_trains",

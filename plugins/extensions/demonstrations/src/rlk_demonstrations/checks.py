@@ -28,9 +28,9 @@ def check(config: DemonstrationsConfig, plan: Plan) -> None:
             f"{OWNER} needs an expert's data. Use --plugin demonstrations:expert_path=FILE, with a "
             "file of rlk_expert_data.generate_expert_traj or minari:ID."
         )
-    if plan.algorithm.component.collects != "off-policy":
+    if plan.storages[0].component.collects not in ("off-policy", None):
         raise PlanError(
-            f"{OWNER} fills a replay, but {plan.algorithm.title} has none. Leave it out, or use "
+            f"{OWNER} fills a replay, but {plan.storages[0].title} is none. Leave it out, or use "
             "one of: rlk plugins list --collects off-policy"
         )
     if plan.info_keys:

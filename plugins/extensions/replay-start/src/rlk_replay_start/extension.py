@@ -42,11 +42,11 @@ class ReplayStart:
                 "plugin 'replay-start' (rlk-replay-start) needs a run whose replay to begin with. "
                 f"Use {_TYPE}, with a run folder, a checkpoint or a file of save_replay_buffer."
             )
-        if plan.algorithm.component.collects != "off-policy":
+        storage = plan.storages[0]
+        if storage.component.collects not in ("off-policy", None):
             return (
-                f"plugin 'replay-start' (rlk-replay-start) fills a replay, but "
-                f"{plan.algorithm.title} learns from none. Leave it out, or use one of: "
-                "rlk plugins list --collects off-policy"
+                f"plugin 'replay-start' (rlk-replay-start) fills a replay, but {storage.title} is "
+                "none. Leave it out, or use one of: rlk plugins list --collects off-policy"
             )
         if not plan.restores_state:
             try:

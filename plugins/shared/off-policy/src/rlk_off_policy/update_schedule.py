@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from rlk.errors import PlanError
 from rlk.protocols import State
 from rlk_off_policy.settings import parse_train_freq
 
@@ -38,6 +39,9 @@ class UpdateSchedule:
     Args:
         settings: of the algorithm.
         run: provides the clock, the number of environments and the communicator.
+
+    Raises:
+        PlanError: if it would wait for episodes, and the run's collector steps no environment.
     """
 
     def __init__(self, settings: UpdateSettings, run: Run) -> None:
@@ -45,6 +49,12 @@ class UpdateSchedule:
         self._communicator = run.communicator
         self._every_rank_has_a_batch = False
         self._steps, self._episodes = parse_train_freq(settings.train_freq)
+        plan = run.plan
+        if self._episodes and plan.collector.component.steps_nothing:
+            raise PlanError(
+                f"{plan.algorithm.title}: train_freq={settings.train_freq!r} waits for episodes to "
+                f"end, but {plan.collector.title} steps no environment. Use --set train_freq=1."
+            )
         self._timesteps_collected = 0
         self._episodes_collected = 0
         self._episodes_seen = 0  # the clock's count at the last check

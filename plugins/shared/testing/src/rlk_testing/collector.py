@@ -16,9 +16,10 @@ from rlk.component import Component
 from rlk.episode_ends import LOST
 from rlk.errors import NotFinite, RlkError
 from rlk.saving import checkpoint
-from rlk_testing.contract import global_generators_untouched, plain, same
+from rlk_testing.applies import applies
+from rlk_testing.collector_suite import CollectorSuite, steps_environments
+from rlk_testing.contract import same
 from rlk_testing.environments import Walk
-from rlk_testing.run_contract import RunContract
 from rlk_testing.watched_collection import (
     AsksForInfos,
     LastInfos,
@@ -31,10 +32,12 @@ from rlk_testing.watched_collection import (
 WALK = "rlk_testing.environments:Walk"
 
 
-class CollectorContract(RunContract):
-    """What every collector must do. Its factory takes the run."""
+@applies(steps_environments)
+class CollectorContract(CollectorSuite):
+    """What every collector must do. Its factory takes the run.
 
-    kind = "collectors"
+    Of one whose component says `steps_nothing`, only what needs no steps is checked.
+    """
 
     def collected(self, timesteps: int = 80, **settings: Any) -> Watch:
         """Train with two environments and return what was seen; the agent is closed by then."""
@@ -46,6 +49,15 @@ class CollectorContract(RunContract):
         return watch
 
     # ---- steps -----------------------------------------------------------------------------------
+
+    def test_it_stores_steps(self) -> None:
+        watch = Watch()
+        with self.agent(plugins=(self.entry().name, watch)) as agent:
+            agent.run.collector.collect()
+        assert watch.steps, (
+            "a collection stores no step. If it is to step no environment, say so in its "
+            "component: steps_nothing=True"
+        )
 
     def test_every_step_begins_with_what_the_last_one_led_to(self) -> None:
         for kind in ("array", "dict"):
@@ -293,21 +305,3 @@ class CollectorContract(RunContract):
         with self.agent(plugins=plugins, env=spoilt) as agent, pytest.raises(NotFinite):
             agent.learn(40)
         assert len(watch.steps) == 5
-
-    # ---- state -----------------------------------------------------------------------------------
-
-    def test_a_run_goes_on_bit_for_bit_in_the_middle_of_episodes(self) -> None:
-        with self.agent(n_envs=2) as agent, self.agent(n_envs=2, seed=9) as other:
-            agent.learn(24)
-            state = copy.deepcopy(checkpoint.run_state(agent.run))
-            plain(state["collector"])
-            assert checkpoint.restore(other.run, state) == []
-            for one in (agent, other):
-                one.learn_until(200)
-            ends = [checkpoint.run_state(one.run) for one in (agent, other)]
-            for part in (*checkpoint.PARTS, "storage", "environments", "collector"):
-                assert same(ends[0][part], ends[1][part]), f"its {part} went on differently"
-
-    def test_collecting_draws_from_no_global_generator(self) -> None:
-        with self.agent() as agent, global_generators_untouched():
-            assert agent.run.collector.collect() is True

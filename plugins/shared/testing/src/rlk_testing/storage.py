@@ -66,8 +66,11 @@ class StorageContract(OffPolicyChecks, OnPolicyChecks):
                 ]
                 assert not written, f"add() writes into {written} of the step: copy it first"
 
-    def test_a_collection_that_was_cut_short_does_not_spoil_the_next(self) -> None:
-        storage, trajectory = self.filled(self.n_steps - 2)
+    @pytest.mark.parametrize("left", ["nothing", "a part", "a whole collection"])
+    def test_a_collection_that_was_cut_short_does_not_spoil_the_next(self, left: str) -> None:
+        """Collectors call `restart` also where none was, before the first and after a whole one."""
+        steps = {"nothing": 0, "a part": self.n_steps - 2, "a whole collection": self.n_steps}
+        storage, trajectory = self.filled(steps[left])
         storage.restart()
         for step in trajectory.steps(self.n_steps):
             storage.add(step)

@@ -1,0 +1,1 @@
+"""The collector that steps no environment."""
