@@ -134,7 +134,11 @@ def test_it_trains_evaluates_and_is_loaded_again(tmp_path):
 @pytest.mark.parametrize(
     ("env", "settings", "message"),
     [
-        (NAME, {"vec_env": "dummy"}, "made by EnvPool.*Use --vec-env envpool"),
+        (
+            NAME,
+            {"vec_env": "dummy"},
+            "only commands that train or evaluate can use it. Use --vec-env envpool with them",
+        ),
         ("envpool/Nothing-v0", {"vec_env": "envpool"}, "cannot make 'Nothing-v0'.*not supported"),
         (NAME, {"vec_env": "envpool", "env.mass": 3}, "cannot make 'Walk-v0' with mass=3.*mass"),
     ],
