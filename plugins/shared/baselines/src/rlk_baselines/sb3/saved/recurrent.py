@@ -23,6 +23,8 @@ from rlk_baselines.tensorflow.names import Rule, Saved
 ACTOR, CRITIC = "lstm_actor", "lstm_critic"
 #: The linear layer of a value function without an LSTM.
 LINEAR = "critic"
+#: Steps or environments that no memory holds a collection of, and whose divisors take long to find.
+_MOST = 10_000_000
 _WEIGHTS = {"wx": "weight_ih", "wh": "weight_hh"}
 
 
@@ -107,6 +109,8 @@ def with_fitting_batch(saved: SavedThere, n_steps: int, n_envs: int) -> SavedThe
     `batch_size` must divide `n_steps`, or be k times `n_steps` where k divides `n_envs`. If that of
     the file does not, the nearest that does is taken, with a warning.
     """
+    if max(n_steps, n_envs) > _MOST:
+        return saved
     size = int(saved.settings["batch_size"])
     fitting = [one for one in range(1, n_steps + 1) if n_steps % one == 0]
     fitting += [k * n_steps for k in range(2, n_envs + 1) if n_envs % k == 0]
