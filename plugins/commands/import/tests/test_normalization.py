@@ -9,11 +9,15 @@ from typing import Any
 import attrs
 import numpy as np
 import pytest
+from saved_there import normalize_there, of_stable_baselines3
 
-from rlk.errors import BadFile
+from rlk.errors import BadFile, PlanError
 from rlk_baselines.common.running_mean_std import RunningMeanStd
 from rlk_baselines.common.vec_env import vec_normalize
+from rlk_import.conversion import converted
 from rlk_import.normalization import SavedNormalize, put_statistics, read_normalize
+from rlk_import.origin import origin_of
+from rlk_testing.stable_baselines_pickles import box
 
 
 def statistics(*mean: float, count: float = 4.0) -> RunningMeanStd:
@@ -78,3 +82,24 @@ def test_the_keys_that_were_normalised_are_settings(tmp_path: Path) -> None:
     expected = {f"normalize.{name}": value for name, value in {**numbers, **flags}.items()}
     assert found.settings == {**expected, "normalize.norm_obs_keys": ("b",)}
     assert found.observation["b"].mean.tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("n", "words"),
+    [
+        (
+            4,
+            r"one frame of 3: the VecNormalize was inside of the VecFrameStack.*VecNormalize\.load",
+        ),
+        (3, r"statistics of 3 numbers, and 'CartPole-v1' shows 12 .*was saved with this model"),
+    ],
+)
+def test_statistics_of_single_frames_are_refused_with_what_to_do(
+    tmp_path: Path, n: int, words: str
+) -> None:
+    space = box([-9.0] * 12, [9.0] * 12)
+    path = of_stable_baselines3(tmp_path / "there.zip", 12, observation_space=space)
+    statistics = normalize_there(tmp_path / "saved.pkl", [0.0] * n, [1.0] * n)
+    stacked = ("frame-stack:n_stack=3",)
+    with pytest.raises(PlanError, match=words):
+        converted(origin_of(path), "CartPole-v1", normalize=statistics, plugins=stacked)

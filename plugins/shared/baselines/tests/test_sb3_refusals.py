@@ -10,7 +10,7 @@ import pytest
 from gymnasium import spaces
 
 from rlk_baselines.refusals import Refused
-from rlk_baselines.sb3 import A2C, PPO, SAC, HerReplayBuffer
+from rlk_baselines.sb3 import A2C, DQN, PPO, SAC, HerReplayBuffer
 from rlk_baselines.sb3_contrib import MaskablePPO, RecurrentPPO
 
 VECTOR = spaces.Box(-1, 1, (2,))
@@ -101,3 +101,19 @@ def test_a_key_where_the_mask_belongs_is_renamed_by_a_wrapper() -> None:
 def test_a_setting_is_written_as_a_keyword_argument() -> None:
     text = refusal(PPO, "MlpPolicy", "CartPole-v1", n_steps=1, batch_size=1)
     assert text.endswith("Use a larger n_steps, or normalize_advantage=False.")
+
+
+@pytest.mark.parametrize(
+    ("kind", "keywords", "words"),
+    [
+        (PPO, {"n_steps": "many"}, "n_steps must be a whole number, got 'many'"),
+        (PPO, {"batch_size": float("inf")}, "batch_size must be a whole number, got inf"),
+        (DQN, {"train_freq": (1,)}, r"train_freq must be int or str, got \(1,\)"),
+        (A2C, {"policy_kwargs": {"activation_fn": [1]}}, r"act_fun must be .*, got \[1\]"),
+    ],
+)
+def test_an_argument_of_another_type_is_refused_before_anything_is_computed_from_it(
+    kind: Any, keywords: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(Refused, match=words):
+        kind("MlpPolicy", "CartPole-v1", **keywords)

@@ -92,14 +92,25 @@ def test_a_models_seed_is_that_of_the_environments_it_is_given() -> None:
         def step(self, action: Any) -> Any:
             return self.np_random.random(1, np.float32), self.np_random.random(), False, False, {}
 
-    parameters = []
-    for _ in range(2):
-        seeds: list[int | None] = []
-        model = A2C("MlpPolicy", DummyVecEnv([Drawing]), seed=0, n_cpu_tf_sess=1).learn(20)
-        parameters.append(model.get_parameters())
-        assert seeds[0] is not None
-    for key, values in parameters[0].items():
-        assert np.array_equal(values, parameters[1][key]), key
+    class OldDrawing(Drawing):
+        """With the interface of gym, and without its method `seed`."""
+
+        def reset(self) -> Any:
+            return super().reset()[0]
+
+        def step(self, action: Any) -> Any:
+            observation, reward, *_ = super().step(action)
+            return observation, reward, False, {}
+
+    for cls in (Drawing, OldDrawing):
+        parameters = []
+        for _ in range(2):
+            seeds: list[int | None] = []
+            model = A2C("MlpPolicy", DummyVecEnv([cls]), seed=0, n_cpu_tf_sess=1).learn(20)
+            parameters.append(model.get_parameters())
+            assert cls is OldDrawing or seeds[0] is not None
+        for key, values in parameters[0].items():
+            assert np.array_equal(values, parameters[1][key]), key
 
 
 @pytest.mark.parametrize("wrap", [lambda env: env, VecNormalize])

@@ -15,7 +15,7 @@ from rlk_networks.actor import DistributionActor
 from rlk_networks.recurrent import is_recurrent
 from rlk_on_policy.actor import make_actor, stochastic_actor
 from rlk_on_policy.advantages import following_values
-from rlk_on_policy.checks import refuse_uneven_minibatches, sequence_length
+from rlk_on_policy.checks import refuse_uneven_minibatches, sequence_length, whole_sequences
 from rlk_on_policy.recurrent import RecurrentActor, state_fields
 from rlk_on_policy.sequences import Sequences, sequence_epochs, shuffled_sequences, whole
 from rlk_rollout.rollout import Rollout
@@ -310,6 +310,25 @@ def test_a_batch_of_incomplete_sequences_is_refused_with_what_to_type(batch_size
         PlanError, match=rf"'x'.*n_steps=12 of n_envs=4.*{batch_size}.*size{told}\."
     ):
         sequence_length(batch_size, 12, 4, "algorithm 'x'")
+
+
+@pytest.mark.timeout(20)
+def test_batches_of_a_collection_of_billions_of_steps_are_found_at_once():
+    assert sequence_length(8, 10**18, 4, "algorithm 'x'") == 8
+    with pytest.raises(PlanError, match=r"batch_size=5 or 8\."):
+        sequence_length(7, 10**10, 4, "algorithm 'x'")
+
+
+def test_whole_sequences_are_the_batches_that_are_taken():
+    def is_taken(batch_size: int, n_steps: int, n_envs: int) -> bool:
+        try:
+            return bool(sequence_length(batch_size, n_steps, n_envs, ""))
+        except PlanError:
+            return False
+
+    for n_steps, n_envs in [(1, 1), (12, 6), (16, 9), (7, 4)]:
+        taken = [n for n in range(1, n_steps * n_envs + 9) if is_taken(n, n_steps, n_envs)]
+        assert whole_sequences(n_steps, n_envs) == taken
 
 
 def test_every_epoch_has_every_environment_once_in_an_order_of_its_own():

@@ -18,8 +18,8 @@ ZEROS = np.zeros(2, np.int64)
 NAME = "envpool/Walk-v0"
 
 
-def walks(n=2, info_keys=(), config=None, **keywords):
-    choice = EnvChoice(NAME, keywords, task_named(NAME))
+def walks(n=2, info_keys=(), config=None, name=NAME, **keywords):
+    choice = EnvChoice(name, keywords, task_named(name))
     return EnvPoolVecEnv([MakeEnv(choice)] * n, config=config, info_keys=info_keys)
 
 
@@ -61,6 +61,23 @@ def test_infos_are_those_of_the_step_or_of_the_restart_without_envpools_own(info
         assert (infos["elapsed_step"] == 0).tolist() == over.tolist()
         if over.any():
             assert (infos["final_info"]["elapsed_step"][over] > 0).all()
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_a_life_that_is_lost_ends_an_episode_and_the_game_goes_on_with_the_others(n):
+    vector, mask = walks(n, name="envpool/Lives-v0"), np.arange(n) == 0
+    assert vector.reset(seed=1)[0].tolist() == [[3, 0]] * n
+    vector.step(np.zeros(n, int))
+    observation = vector.reset(options={"reset_mask": mask})[0]
+    assert observation[0].tolist() == [3, 0], "no episode has ended: another game begins"
+    lives = []
+    for _ in range(8):
+        observation, _, terminated, _, infos = vector.step(np.zeros(n, int))
+        if terminated[0]:
+            assert infos["final_obs"][0].tolist()[1] == 2
+            lives.append(observation[0].tolist())
+    assert lives == [[2, 0], [1, 0], [3, 0], [2, 0]]
+    assert vector.reset()[0].tolist() == [[3, 0]] * n, "a reset begins another game"
 
 
 def test_a_caller_may_add_to_an_observation_of_several_parts():
@@ -117,7 +134,11 @@ def test_it_trains_evaluates_and_is_loaded_again(tmp_path):
 @pytest.mark.parametrize(
     ("env", "settings", "message"),
     [
-        (NAME, {"vec_env": "dummy"}, "made by EnvPool.*Use --vec-env envpool"),
+        (
+            NAME,
+            {"vec_env": "dummy"},
+            "only commands that train or evaluate can use it. Use --vec-env envpool with them",
+        ),
         ("envpool/Nothing-v0", {"vec_env": "envpool"}, "cannot make 'Nothing-v0'.*not supported"),
         (NAME, {"vec_env": "envpool", "env.mass": 3}, "cannot make 'Walk-v0' with mass=3.*mass"),
     ],

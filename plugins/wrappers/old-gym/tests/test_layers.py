@@ -76,6 +76,53 @@ def test_a_seed_is_given_to_the_outermost_method_for_it_unless_reset_takes_it(
     assert adapted.unwrapped.seeds == seeds
 
 
+class Drawing(gymnasium.Env[Any, Any]):
+    """Observes random numbers of its `np_random`; has no method `seed`."""
+
+    observation_space = spaces.Box(0, 1, (3,))
+    action_space = spaces.Discrete(2)
+
+    def reset(self) -> Any:  # type: ignore[override]
+        return self.np_random.random(3)
+
+    def step(self, action: Any) -> Any:
+        return self.np_random.random(3), 1.0, True, {}
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_seed_is_that_of_the_generator_where_no_layer_has_a_method_for_it() -> None:
+    envs = [FiveValues(Layer(Drawing())), FiveValues(Drawing())]
+    first, second = ([env.reset(seed=7)[0], env.step(0)[0], env.reset()[0]] for env in envs)
+    assert np.array_equal(first, second) and not np.array_equal(first[0], first[2])
+    assert np.array_equal(envs[0].reset(seed=7)[0], first[0])
+    assert not np.array_equal(envs[0].reset(seed=8)[0], first[0])
+
+
+def test_an_environment_that_cannot_be_seeded_is_warned_of_once() -> None:
+    class Own(Drawing):
+        def __init__(self) -> None:
+            self.np_random = np.random.RandomState(0)  # type: ignore[assignment]
+
+        def reset(self) -> Any:
+            return self.np_random.random_sample(3)  # type: ignore[attr-defined]
+
+    class Bare:
+        observation_space = action_space = spaces.Discrete(2)
+
+        def reset(self) -> int:
+            return 0
+
+        def step(self, action: Any) -> Any:
+            return 1, 1.0, True, {}
+
+    for env in (FiveValues(Layer(Own())), FiveValues(Layer(Bare()))):
+        name = type(env.unwrapped).__name__
+        with pytest.warns(UserWarning, match=f"^{name} cannot be seeded.* method seed") as said:
+            env.reset(seed=1)
+            env.reset(seed=2)
+        assert len(said) == 1
+
+
 def test_an_attribute_is_set_where_it_is_or_else_on_the_outermost_layer() -> None:
     layer = Layer(Old())
     env = FiveValues(layer)

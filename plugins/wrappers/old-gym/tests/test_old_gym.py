@@ -49,6 +49,8 @@ class Foreign:
 
     observation_space = action_space = Discrete()
 
+    def seed(self, seed: int) -> None: ...
+
     def reset(self) -> int:
         return 1
 

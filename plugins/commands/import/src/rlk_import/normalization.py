@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,17 +62,32 @@ def put_statistics(agent: Agent, saved: SavedNormalize) -> None:
     rows = _rows(saved, [key for key, *_ in statistics.parts])
     found = sum(len(mean) for mean, _ in rows)
     if found != statistics.size:
-        raise PlanError(
-            f"{saved.path} has statistics of {found} numbers, and {agent.plan.env.name!r} shows "
-            f"{statistics.size} that are normalised (images never are). Name the file that was "
-            "saved with this model."
-        )
+        raise _of_others(agent, saved, found, statistics.size)
     if rows:
         one = next(iter(_each(saved).values()))
         mean, var = map(np.concatenate, zip(*rows, strict=True))
         _put(statistics.observation, mean, var, one.count)
     _put(statistics.returns, saved.returns.mean, saved.returns.var, saved.returns.count)
     statistics.refresh()
+
+
+def _of_others(agent: Agent, saved: SavedNormalize, found: int, wanted: int) -> PlanError:
+    """The error for statistics of `found` numbers where `wanted` are normalised."""
+    stacks = [one.config.n_stack for one in agent.plan.wrappers if one.name == "frame-stack"]
+    frames = math.prod(stacks)
+    if found * frames == wanted:
+        return PlanError(
+            f"{saved.path} has statistics of {found} numbers, those of one frame of {frames}: the "
+            "VecNormalize was inside of the VecFrameStack. The policies of rlk normalise what they "
+            "see, which is whole stacks, so no file of rlk can hold this model. Use it in Python, "
+            f"with rlk_baselines: load(…, env=VecFrameStack(VecNormalize.load({str(saved.path)!r}, "
+            f"env), {frames}))."
+        )
+    return PlanError(
+        f"{saved.path} has statistics of {found} numbers, and {agent.plan.env.name!r} shows "
+        f"{wanted} that are normalised (images never are). Name the file that was saved with "
+        "this model."
+    )
 
 
 def _each(saved: SavedNormalize) -> Mapping[str | None, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral
@@ -245,6 +246,11 @@ def by_current_names(given: Mapping[str, Any], arguments: Iterable[Argument]) ->
 def plain_number(value: Any) -> Any:
     """A value of an argument; Python's number for one of numpy's, which no file holds."""
     return value.item() if isinstance(value, np.generic) else value
+
+
+def is_finite(value: Any) -> bool:
+    """Whether a value is a number with which a model may compute before rlk checks it."""
+    return isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
 
 
 def is_other(value: Any, default: Any) -> bool:

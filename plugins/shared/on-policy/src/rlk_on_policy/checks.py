@@ -72,11 +72,10 @@ def sequence_length(batch_size: int, n_steps: int, n_envs: int, title: str) -> i
     Raises:
         PlanError: if such a batch is neither.
     """
-    shorter = [n for n in range(1, n_steps + 1) if n_steps % n == 0]
-    longer = [n_steps * n for n in range(2, n_envs + 1) if n_envs % n == 0]
-    possible = [*shorter, *longer]
-    if batch_size in possible:
+    rollouts, rest = divmod(batch_size, n_steps)
+    if n_steps % batch_size == 0 or (rest == 0 and n_envs % rollouts == 0):
         return min(batch_size, n_steps)
+    possible = whole_sequences(n_steps, n_envs)
     less = [str(size) for size in possible if size < batch_size][-1:]
     more = [str(size) for size in possible if size > batch_size][:1]
     raise PlanError(
@@ -85,6 +84,20 @@ def sequence_length(batch_size: int, n_steps: int, n_envs: int, title: str) -> i
         "many times n_steps that n_envs divides by it. Use --set batch_size="
         f"{' or '.join([*less, *more])}."
     )
+
+
+def whole_sequences(n_steps: int, n_envs: int) -> list[int]:
+    """The batch sizes that `sequence_length` takes, in ascending order."""
+    return [*_divisors(n_steps), *(n_steps * n for n in _divisors(n_envs)[1:])]
+
+
+def _divisors(number: int) -> list[int]:
+    """The divisors of a positive number in ascending order, from pairs of a small and a large one.
+
+    A collection may be of a billion steps, which takes minutes to try one by one.
+    """
+    small = [n for n in range(1, math.isqrt(number) + 1) if number % n == 0]
+    return small + [number // n for n in reversed(small) if n * n != number]
 
 
 def refuse_unread_epsilon(plan: Plan, name: str) -> None:

@@ -20,8 +20,9 @@ class Task:
     def __call__(self, **keywords: Any) -> Any:
         """Raises PlanError: a task has no single environment."""
         raise PlanError(
-            f"environment '{PREFIX}{self.id}' is made by EnvPool, many at a time. Use --vec-env "
-            "envpool."
+            f"environment '{PREFIX}{self.id}' is made by EnvPool, many at a time: only commands "
+            "that train or evaluate can use it. Use --vec-env envpool with them, as in rlk run "
+            f"--env {PREFIX}{self.id} --vec-env envpool."
         )
 
 

@@ -2,9 +2,9 @@
 
 EnvPool (Weng et al. 2022, arXiv 2206.10558) steps environments in C++ threads. It restarts an
 episode in the step after its end, and ignores the action of that step. Here the environments whose
-episode ended are reset, by their index, within the step that ends it; the next step is then an
-ordinary one for them. So no transition is invented or lost, and the other environments are not
-touched. N environments.
+episode ended are given that step, by their index, within the step that ends it; the next step is
+then an ordinary one for them. So no transition is invented or lost, and the other environments are
+not touched. N environments.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
+from gymnasium.vector.utils import batch_space, create_empty_array
 
 from rlk.errors import EnvironmentFailed, PlanError
 from rlk.planning.environment import MakeEnv
@@ -72,6 +72,10 @@ class EnvPoolVecEnv(TransparentVector):
 class PoolVecEnv(VectorEnv[Any, Any, Array]):
     """A pool whose episodes are restarted by a reset with a mask.
 
+    A reset with a mask of environments that have all ended is EnvPool's own restart, a step. A
+    reset of the pool is not the same: in a game with `episodic_life`, where the loss of a life ends
+    an episode, it begins with all lives again.
+
     A pool is seeded when it is made, so a reset with seeds makes a new one.
 
     Args:
@@ -90,6 +94,7 @@ class PoolVecEnv(VectorEnv[Any, Any, Array]):
         self.metadata = {**self.pool.metadata, "autoreset_mode": AutoresetMode.DISABLED}
         self.render_mode = self.pool.render_mode
         self._observation: Any = None
+        self._ended = np.zeros(self.num_envs, bool)
 
     def reset(
         self,
@@ -122,18 +127,32 @@ class PoolVecEnv(VectorEnv[Any, Any, Array]):
         if own:
             self.pool.close()
             self.pool = _pool(self._task, {**self._keywords, "seed": own})
+        is_masked = options is not None and "reset_mask" in options
+        restarts = is_masked and not own and bool(self._ended[chosen].all())
+        observation, found = self._restarted(chosen) if restarts else self._reset(chosen)
+        self._ended[chosen] = False
         if len(chosen) == self.num_envs:
-            observation, found = self.pool.reset()
             self._observation = _tree(observation)
             return rows.view(self._observation), _clean(found)
-        observation, found = self.pool.reset(np.array(chosen, np.int32))
         self._observation = rows.replaced(self._observation, chosen, _tree(observation))
         entries = [(i, of_row(_clean(found), row)) for row, i in enumerate(chosen)]
         return rows.view(self._observation), gather(self.num_envs, entries)
 
+    def _reset(self, chosen: list[int]) -> tuple[Any, dict[str, Any]]:
+        """Start the chosen environments anew: their rows of observations and infos."""
+        found: tuple[Any, dict[str, Any]] = self.pool.reset(np.array(chosen, np.int32))
+        return found
+
+    def _restarted(self, chosen: list[int]) -> tuple[Any, dict[str, Any]]:
+        """Likewise, by the step after their end, whose actions and rewards mean nothing."""
+        actions = create_empty_array(self.single_action_space, len(chosen))
+        observation, *_, found = self.pool.step(actions, np.array(chosen, np.int32))
+        return observation, found
+
     def step(self, actions: Any) -> tuple[Any, Array, Array, Array, dict[str, Any]]:
         observation, reward, terminated, truncated, found = self.pool.step(actions)
         self._observation = _tree(observation)
+        self._ended = np.logical_or(terminated, truncated)
         return rows.view(self._observation), reward, terminated, truncated, _clean(found)
 
     def render(self) -> tuple[Any, ...]:

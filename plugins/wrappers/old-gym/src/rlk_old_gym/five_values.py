@@ -8,6 +8,7 @@ import gymnasium
 import numpy as np
 
 from rlk.errors import EnvironmentFailed, PlanError
+from rlk.program_warnings import warn_program
 from rlk_old_gym.interface import (
     layers,
     observation_of_reset,
@@ -75,6 +76,7 @@ class FiveValues(gymnasium.Env[Any, Any]):
         self._own_limit = limit
         self._said_limit = limit or _limit_of(self.env)
         self._length = 0
+        self._has_warned = False
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -91,10 +93,20 @@ class FiveValues(gymnasium.Env[Any, Any]):
         return observation, (result[1] if observation is not result else {})
 
     def _seed(self, seed: int) -> None:
-        """Call the method `seed` of the outermost layer that has one."""
+        """Call the method `seed` of the outermost layer that has one, or else set `np_random`."""
         seeding = next((one.seed for one in layers(self.env) if hasattr(one, "seed")), None)
         if seeding is not None:
             seeding(seed)
+        elif isinstance(getattr(self.unwrapped, "np_random", None), np.random.Generator):
+            self.unwrapped.np_random, _ = gymnasium.utils.seeding.np_random(seed)
+        elif not self._has_warned:
+            self._has_warned = True
+            warn_program(
+                f"{type(self.unwrapped).__name__} cannot be seeded: it has neither a method seed "
+                "nor a generator np_random, so random numbers that it draws may differ between "
+                "runs of one seed. Give it a method seed(seed), or derive it from gymnasium.Env "
+                "and draw them from self.np_random."
+            )
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         result = self.env.step(action)

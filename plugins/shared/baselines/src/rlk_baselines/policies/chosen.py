@@ -124,7 +124,7 @@ def named_activation(act_fun: Any) -> Any:
         of_torch |= {
             getattr(nn, one, None) for one in (name.upper(), camel, _MODULES.get(name, ""))
         }
-        if act_fun in of_torch - {None}:
+        if any(act_fun is one for one in of_torch - {None}):
             return name
     return act_fun
 

@@ -7,8 +7,6 @@ No code in them runs: only spaces, numbers and class names are read.
 from __future__ import annotations
 
 import base64
-import io
-import json
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,8 +16,16 @@ import attrs
 import numpy as np
 from gymnasium import spaces
 
-from rlk.errors import BadFile
 from rlk.records import Array
+from rlk_baselines.tensorflow.checked_content import (
+    checked_arrays,
+    checked_keywords,
+    checked_n_envs,
+    entries_of,
+    refusing_damage,
+    settings_in,
+    weights_in,
+)
 from rlk_baselines.tensorflow.inert_pickle import Inert, inert_load, is_plain, path_of
 from rlk_mlp.config import ACTIVATION_NAMES
 
@@ -49,8 +55,7 @@ class SavedThere:
 def is_from_there(path: Path) -> bool:
     """Whether Stable Baselines wrote a file."""
     if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            return set(archive.namelist()) >= ENTRIES
+        return entries_of(path) >= ENTRIES
     try:
         found = inert_load(path.read_bytes())
     except ValueError:
@@ -64,23 +69,26 @@ def read(path: Path) -> SavedThere:
     Raises:
         BadFile: if the file is damaged.
     """
-    try:
+    with refusing_damage(path):
         found, arrays = _zipped(path) if zipfile.is_zipfile(path) else _pickled(path)
-        parameters = {name.removesuffix(":0"): array for name, array in arrays.items()}
-        kwargs = found.pop("policy_kwargs", None) or {}
-        policy = path_of(found.pop("policy")) or ""
-        observation_space = space_of(found.pop("observation_space", None))
-        action_space = space_of(found.pop("action_space", None))
-        n_envs = int(found.pop("n_envs", None) or 1)
-    except (zipfile.BadZipFile, ValueError, KeyError, TypeError, AttributeError, OSError) as error:
-        raise BadFile(f"{path} is damaged: {type(error).__name__}: {error}.") from None
+        return _model_in(path, found, checked_arrays(arrays))
+
+
+def _model_in(path: Path, found: dict[str, Any], arrays: Mapping[str, Array]) -> SavedThere:
+    """The model with these settings, which are taken out, and parameters."""
+    parameters = {name.removesuffix(":0"): array for name, array in arrays.items()}
+    kwargs = checked_keywords(found.pop("policy_kwargs", None))
+    policy = path_of(found.pop("policy")) or ""
+    observation_space = space_of(found.pop("observation_space", None))
+    action_space = space_of(found.pop("action_space", None))
+    n_envs = checked_n_envs(found.pop("n_envs", None))
     settings = {name: plain(value) for name, value in found.items() if is_plain(value)}
     return SavedThere(
         path,
         settings,
         tuple(sorted(found.keys() - settings.keys())),
         policy.rpartition(".")[2] if policy.startswith(_POLICIES) else None,
-        {name: _keyword(value) for name, value in dict(kwargs).items()},
+        {name: _keyword(value) for name, value in kwargs.items()},
         observation_space,
         action_space,
         n_envs,
@@ -88,16 +96,16 @@ def read(path: Path) -> SavedThere:
     )
 
 
-def _zipped(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
+def _zipped(path: Path) -> tuple[dict[str, Any], dict[Any, Any]]:
     """The settings and the parameters in a zip."""
     with zipfile.ZipFile(path) as archive:
-        data = json.loads(archive.read("data"))
-        arrays = np.load(io.BytesIO(archive.read("parameters")), allow_pickle=False)
+        data = settings_in(archive)
+        arrays = np.load(weights_in(archive, "parameters"), allow_pickle=False)
         parameters = {name: arrays[name] for name in arrays.files}
     return {name: value_of(value) for name, value in data.items()}, parameters
 
 
-def _pickled(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
+def _pickled(path: Path) -> tuple[dict[str, Any], dict[Any, Any]]:
     """The settings and the parameters in a pickle.
 
     Raises:

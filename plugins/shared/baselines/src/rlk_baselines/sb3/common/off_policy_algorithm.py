@@ -28,7 +28,7 @@ from rlk_baselines.sb3.replay_view import ModelsReplay
 
 def _as_setting(train_freq: Any) -> Any:
     """The value of rlk's setting for a `train_freq`."""
-    if not isinstance(train_freq, tuple):
+    if not isinstance(train_freq, tuple) or len(train_freq) != 2:
         return train_freq
     count, unit = train_freq
     return count if unit == "step" else f"{count} {unit}"

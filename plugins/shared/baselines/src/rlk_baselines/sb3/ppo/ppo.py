@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, ClassVar
 
 from rlk.program_warnings import warn_program
-from rlk_baselines.arguments import Argument, Rate, Scheduled
+from rlk_baselines.arguments import Argument, Rate, Scheduled, is_finite
 from rlk_baselines.sb3.algorithm import LAST, SDE
 from rlk_baselines.sb3.callable_numbers import callable_number
 from rlk_baselines.sb3.common.on_policy_algorithm import ROLLOUT_BUFFER, OnPolicyAlgorithm
@@ -51,8 +51,8 @@ class PPO(OnPolicyAlgorithm):
     def _with_effect(self, names: Collection[str] | None = None) -> dict[str, Any]:
         """As in `Constructed`; a minibatch has at most the transitions of a collection."""
         found = super()._with_effect(names)
-        size = int(found["n_steps"]) * (self.n_envs or 1)
-        if self.n_envs and found["batch_size"] > size > 1:
+        size = self._collection_size(found)
+        if self.n_envs and size is not None and found["batch_size"] > size > 1:
             warn_program(
                 f"batch_size={found['batch_size']} is more than the {size} transitions of a "
                 f"collection (n_steps={found['n_steps']}, {self.n_envs} environments), which are "
@@ -63,10 +63,16 @@ class PPO(OnPolicyAlgorithm):
 
     def _changes(self, names: Iterable[str]) -> dict[str, Any]:
         """As in `Constructed`; what `n_steps` and the environments leave of `batch_size`, too."""
-        changed, given = {*names}, self._given
-        if "n_steps" in changed or given["batch_size"] > int(given["n_steps"]) * (self.n_envs or 1):
+        changed = {*names}
+        size = self._collection_size(self._given)
+        if "n_steps" in changed or (size is not None and self._given["batch_size"] > size):
             changed.add("batch_size")
         return super()._changes(changed)
+
+    def _collection_size(self, given: Mapping[str, Any]) -> int | None:
+        """Transitions of a collection; None for sizes that the config refuses."""
+        sizes = given["n_steps"], given["batch_size"]
+        return int(sizes[0]) * (self.n_envs or 1) if all(map(is_finite, sizes)) else None
 
     def numbers_of_training(self) -> dict[str, float]:
         """As in `BaseAlgorithm`, and `train/n_updates` in epochs, as in Stable-Baselines3.

@@ -7,8 +7,6 @@ names are read from the pickles in the JSON.
 from __future__ import annotations
 
 import io
-import json
-import pickle
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +15,6 @@ from typing import Any
 import torch
 from torch import nn
 
-from rlk.errors import BadFile
 from rlk.records import Array
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.extractors import CLASS
@@ -27,6 +24,16 @@ from rlk_baselines.sb3.saved.classes import class_of
 from rlk_baselines.sb3.saved.dict_order import in_alphabetical_order
 from rlk_baselines.sb3.saved.names import number_of_critics
 from rlk_baselines.sb3.saved.optimisers import optimiser_in
+from rlk_baselines.tensorflow.checked_content import (
+    checked_arrays,
+    checked_count,
+    checked_keywords,
+    checked_n_envs,
+    entries_of,
+    refusing_damage,
+    settings_in,
+    weights_in,
+)
 from rlk_baselines.tensorflow.files import SavedThere, plain, space_of, value_of
 from rlk_baselines.tensorflow.inert_pickle import Inert, is_plain, path_of
 
@@ -49,6 +56,8 @@ _POLICIES = {
 _LIBRARIES = ("stable_baselines3.", "sb3_contrib.")
 #: The modules of buffer classes that models have by default.
 _BUFFERS = ("stable_baselines3.common.buffers.", "sb3_contrib.common.maskable.buffers.")
+#: Whole numbers that no config checks -> the least that they may be.
+_COUNTS = {"num_timesteps": 0, "_stats_window_size": 1}
 #: Keywords of policies that do not matter for acting: those of the optimiser, and of the start.
 _NOT_FOR_ACTING = {
     *("optimizer_class", "optimizer_kwargs", "log_std_init", "ortho_init", "device"),
@@ -58,10 +67,7 @@ _NOT_FOR_ACTING = {
 
 def is_from_there(path: Path) -> bool:
     """Whether Stable-Baselines3, or sb3-contrib, wrote a file."""
-    if not zipfile.is_zipfile(path):
-        return False
-    with zipfile.ZipFile(path) as archive:
-        return set(archive.namelist()) >= {"data", _PARAMETERS}
+    return entries_of(path) >= {"data", _PARAMETERS}
 
 
 def read(path: Path) -> tuple[str, SavedThere]:
@@ -72,21 +78,29 @@ def read(path: Path) -> tuple[str, SavedThere]:
         Refused: if models of its class or with its networks are not loaded, or a custom extractor
             takes the keys of a Dict in an order that is not alphabetical.
     """
-    try:
+    with refusing_damage(path):
         with zipfile.ZipFile(path) as archive:
-            data = json.loads(archive.read("data"))
-            parameters = _weights(archive.read(_PARAMETERS))
+            data = settings_in(archive)
+            parameters = _weights(weights_in(archive, _PARAMETERS))
             for entry in {*_VARIABLES} & {*archive.namelist()}:
-                parameters |= _weights(archive.read(entry))
+                parameters |= _weights(weights_in(archive, entry))
         found = {name: _constant(value_of(value)) for name, value in data.items()}
-        policy = path_of(found.pop("policy_class")) or ""
-        kwargs = dict(found.pop("policy_kwargs", None) or {})
-        keys = _keys(found.get("observation_space"))
-        observation_space = space_of(found.pop("observation_space", None))
-        action_space = space_of(found.pop("action_space", None))
-        n_envs = int(found.pop("n_envs", None) or 1)
-    except (zipfile.BadZipFile, ValueError, KeyError, TypeError, AttributeError, OSError) as error:
-        raise BadFile(f"{path} is damaged: {type(error).__name__}: {error}.") from None
+        return _model_in(path, found, parameters)
+
+
+def _model_in(
+    path: Path, found: dict[str, Any], parameters: dict[str, Array]
+) -> tuple[str, SavedThere]:
+    """The model with these settings, which are taken out, and parameters."""
+    policy = path_of(found.pop("policy_class")) or ""
+    kwargs = checked_keywords(found.pop("policy_kwargs", None))
+    keys = _keys(found.get("observation_space"))
+    observation_space = space_of(found.pop("observation_space", None))
+    action_space = space_of(found.pop("action_space", None))
+    n_envs = checked_n_envs(found.pop("n_envs", None))
+    for name, least in _COUNTS.items():
+        if name in found:
+            found[name] = checked_count(found[name], name, least)
     if keys != sorted(keys):
         _refuse_own_order(path, kwargs, keys)
         parameters = in_alphabetical_order(parameters, keys, observation_space)
@@ -134,17 +148,19 @@ def _keys(space: Any) -> list[str]:
     return [str(key) for key in space.__dict__["spaces"]] if is_dict else []
 
 
-def _weights(data: bytes) -> dict[str, Array]:
+def _weights(packed: io.BytesIO) -> dict[str, Array]:
     """The tensors in a file of torch, as arrays; other values are ignored.
 
     Raises:
         ValueError: if it contains code, or is damaged.
     """
     try:
-        found = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError):
-        raise ValueError("its parameters are more than tensors, or none") from None
-    return {name: value.detach().numpy() for name, value in found.items() if torch.is_tensor(value)}
+        found = torch.load(packed, map_location="cpu", weights_only=True)
+    except Exception as error:  # damaged bytes may raise anything
+        raise ValueError("its parameters are more than tensors, or none") from error
+    return checked_arrays(
+        {name: value.detach().numpy() for name, value in found.items() if torch.is_tensor(value)}
+    )
 
 
 def _is_usual_buffer(value: Any) -> bool:

@@ -10,6 +10,7 @@ import attrs
 from gymnasium import spaces
 
 from rlk.records import Array
+from rlk_baselines.arguments import is_finite
 from rlk_baselines.environments.as_vec_env import as_vec_env
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.arguments_of_load import with_room
@@ -52,7 +53,7 @@ def load(cls: type[BaseRLModel], path: Path, env: Any, given: Mapping[str, Any])
         saved = _without_hindsight(saved)
     model = made(cls, saved, env, given)
     model.load_parameters(parameters(model, found, saved))
-    model.num_timesteps = int(saved.settings.get("num_timesteps", 0))
+    model.num_timesteps = saved.settings.get("num_timesteps", 0)
     return model
 
 
@@ -60,10 +61,11 @@ def _as_recurrent_here(saved: SavedThere, given: Mapping[str, Any], n_envs: int)
     """A saved RecurrentPPO with what the recurrent policies here have."""
     if "policy_kwargs" not in given:
         saved = recurrent.without_dropout(saved)
-    if "batch_size" in given:
+    n_steps = given.get("n_steps", saved.settings.get("n_steps"))
+    sizes = (saved.settings["batch_size"], n_steps)
+    if "batch_size" in given or not all(map(is_finite, sizes)):
         return saved
-    n_steps = int(given.get("n_steps", saved.settings["n_steps"]))
-    return recurrent.with_fitting_batch(saved, n_steps, n_envs)
+    return recurrent.with_fitting_batch(saved, int(n_steps), n_envs)
 
 
 def _without_hindsight(saved: SavedThere) -> SavedThere:

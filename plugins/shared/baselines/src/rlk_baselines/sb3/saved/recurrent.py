@@ -19,10 +19,13 @@ from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.extractors import CLASS, has_extractor
 from rlk_baselines.tensorflow.files import SavedThere
 from rlk_baselines.tensorflow.names import Rule, Saved
+from rlk_on_policy.checks import whole_sequences
 
 ACTOR, CRITIC = "lstm_actor", "lstm_critic"
 #: The linear layer of a value function without an LSTM.
 LINEAR = "critic"
+#: Steps of a collection that no memory holds; it is refused later.
+_MOST = 10**12
 _WEIGHTS = {"wx": "weight_ih", "wh": "weight_hh"}
 
 
@@ -107,9 +110,9 @@ def with_fitting_batch(saved: SavedThere, n_steps: int, n_envs: int) -> SavedThe
     `batch_size` must divide `n_steps`, or be k times `n_steps` where k divides `n_envs`. If that of
     the file does not, the nearest that does is taken, with a warning.
     """
-    size = int(saved.settings["batch_size"])
-    fitting = [one for one in range(1, n_steps + 1) if n_steps % one == 0]
-    fitting += [k * n_steps for k in range(2, n_envs + 1) if n_envs % k == 0]
+    if not 0 < n_steps <= _MOST:
+        return saved
+    size, fitting = int(saved.settings["batch_size"]), whole_sequences(n_steps, n_envs)
     if size in fitting or size > n_steps * n_envs:  # the latter: PPO itself reduces it
         return saved
     nearest = min((one for one in fitting if one > 1), key=lambda one: abs(one - size), default=1)
