@@ -11,7 +11,7 @@ from rlk import hookimpl
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError, RlkError
 from rlk.one_process import OneProcess
-from rlk.running.storage import make_storage
+from rlk.running.storage import make_storages
 from rlk.running.vec_env import stack_size
 from rlk_testing.environments import DiscreteMatch
 from rlk_testing.stand_in_parameters import StandInParameters
@@ -115,7 +115,7 @@ def test_without_a_discount_of_its_algorithm_a_storage_discounts_by_1(make):
     keeper = SpareKeeper()
     run = make(keeper).run
     run.plan = attrs.evolve(run.plan, algorithm=attrs.evolve(run.plan.algorithm, config=None))
-    make_storage(run)
+    make_storages(run)
     assert keeper.schema.gamma == 1.0
 
 
