@@ -15,7 +15,7 @@ from rlk.registry.implementations import HOOKS
 
 
 def test_every_hook_that_takes_answers_says_which():
-    unanswered = {"rlk_load", "rlk_load_with_model", *LIFECYCLE} - {"rlk_should_stop"}
+    unanswered = {"rlk_built", "rlk_load", "rlk_load_with_model", *LIFECYCLE} - {"rlk_should_stop"}
     assert set(OF_HOOKS) == set(HOOKS) - unanswered
 
 

@@ -167,6 +167,15 @@ class Specs:
         A batch may be the storage's memory: a changed one is a new one (`dataclasses.replace`).
         """
 
+    # ---- when the run is built ------------------------------------------------------------------
+    @hookspec
+    def rlk_built(self, run: Run) -> None:
+        """Once, when every part of the run exists, in all its wrappers: give parts what they need.
+
+        For example parameters that were trained elsewhere. The state of a file from which the run
+        continues (`run.plan.restores_state`) is restored after it.
+        """
+
     # ---- lifecycle: who listens is looked up once -----------------------------------------------
     # An `OSError` that a listener raises (a full disk) does not end the run: see
     # `rlk.running.failed_writes`. Only one from `rlk_training_start`, `rlk_prepare_evaluation` or

@@ -84,6 +84,7 @@ def _assemble(run: Run, saved: Mapping[str, Any] | None, out: OwnedFolder | None
     run.collect = wrapped(run.collector.collect, hooks.all("rlk_wrap_collector", run=run), 0)
     run.update = wrapped(run.algorithm.update, hooks.all("rlk_wrap_update", run=run), 2)
     run.listeners = look_up_listeners(hooks, run.failed_writes)
+    hooks.all("rlk_built", run=run)
     run.parameters.check()
 
 
