@@ -94,7 +94,7 @@ def test_of_several_plugins_the_one_with_the_wrong_answer_is_named():
     with pytest.raises(
         BrokenPlugin, match=r"^plugin 'answers' answered rlk_take_over with 'later'"
     ):
-        hooks.first("rlk_take_over", plan=None)
+        hooks.only("rlk_take_over", plan=None)
 
 
 def test_a_member_of_a_list_is_looked_at_too():
