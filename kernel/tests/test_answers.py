@@ -15,7 +15,7 @@ from rlk.registry.implementations import HOOKS
 
 
 def test_every_hook_that_takes_answers_says_which():
-    unanswered = {"rlk_load", "rlk_load_with_model", *LIFECYCLE} - {"rlk_should_stop"}
+    unanswered = {"rlk_built", "rlk_load", "rlk_load_with_model", *LIFECYCLE} - {"rlk_should_stop"}
     assert set(OF_HOOKS) == set(HOOKS) - unanswered
 
 
@@ -94,7 +94,7 @@ def test_of_several_plugins_the_one_with_the_wrong_answer_is_named():
     with pytest.raises(
         BrokenPlugin, match=r"^plugin 'answers' answered rlk_take_over with 'later'"
     ):
-        hooks.first("rlk_take_over", plan=None)
+        hooks.only("rlk_take_over", plan=None)
 
 
 def test_a_member_of_a_list_is_looked_at_too():

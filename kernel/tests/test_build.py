@@ -11,7 +11,8 @@ from rlk import hookimpl
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError, RlkError
 from rlk.one_process import OneProcess
-from rlk.running.storage import make_storage
+from rlk.running.run import Run
+from rlk.running.storage import make_storages
 from rlk.running.vec_env import stack_size
 from rlk_testing.environments import DiscreteMatch
 from rlk_testing.stand_in_parameters import StandInParameters
@@ -115,7 +116,7 @@ def test_without_a_discount_of_its_algorithm_a_storage_discounts_by_1(make):
     keeper = SpareKeeper()
     run = make(keeper).run
     run.plan = attrs.evolve(run.plan, algorithm=attrs.evolve(run.plan.algorithm, config=None))
-    make_storage(run)
+    make_storages(run)
     assert keeper.schema.gamma == 1.0
 
 
@@ -317,6 +318,27 @@ def test_a_device_that_there_is_not_is_refused_by_its_name(make):
     for device in ("cuda:99", "toaster"):
         with pytest.raises(PlanError, match=device):
             make(device=device)
+
+
+def test_whoever_waits_for_the_built_run_finds_every_part_once_and_in_its_wrappers(make):
+    told = []
+
+    class Waits:
+        @hookimpl
+        def rlk_built(self, run):
+            told.append([name for name in Run.__annotations__ if not hasattr(run, name)])
+            told.append(run.update is wrapped_update)
+
+    class WrapsLast:
+        @hookimpl(trylast=True)
+        def rlk_wrap_update(self):
+            return lambda update: wrapped_update
+
+    def wrapped_update(batch, optimise):
+        raise AssertionError("it is not called")
+
+    make(Waits(), WrapsLast())
+    assert told == [[], True]
 
 
 def test_two_runs_share_nothing_that_one_has_activated(make):

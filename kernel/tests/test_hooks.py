@@ -4,7 +4,7 @@ import pytest
 
 from rlk.errors import BrokenPlugin
 from rlk.hookspecs import Specs, hookimpl, hookspec, is_lifecycle, lifecycle
-from rlk.registry.hooks import LIFECYCLE, Hooks
+from rlk.registry.hooks import LIFECYCLE, TAKES, Hooks
 from rlk.registry.implementations import HOOKS
 
 
@@ -24,22 +24,6 @@ def test_all_answers_are_joined_in_the_order_of_activation():
     assert hooks.all("rlk_check_plan", plan=None) == ["1", "2", "3", "4"]
     named = [("a", "1"), ("b", "2"), ("b", "3"), ("d", "4")]
     assert hooks.answers("rlk_check_plan", plan=None) == named
-
-
-def test_the_first_answer_of_those_who_do_not_decline_wins():
-    class Makes:
-        def __init__(self, answer):
-            self.answer = answer
-
-        @hookimpl
-        def rlk_take_over(self, plan):
-            return self.answer
-
-    hooks = Hooks()
-    assert hooks.first("rlk_take_over", plan=None) is None
-    hooks.activate(Makes(0), "first")
-    hooks.activate(Makes(None), "declines")
-    assert hooks.first("rlk_take_over", plan=None) == 0
 
 
 def test_a_misspelt_hook_is_refused_with_whose_it_is():
@@ -235,6 +219,13 @@ def test_the_hooks_of_a_runs_life_are_those_that_are_marked():
         "rlk_training_end",
     }
     assert set(LIFECYCLE) < set(HOOKS)
+
+
+def test_of_a_hook_that_takes_one_answer_the_mark_says_so():
+    assert {name for name in HOOKS if TAKES[name] == "first"} == {"rlk_take_over"}
+    making = {name for name in HOOKS if name.startswith("rlk_make_")}
+    one = {"rlk_policy_space", "rlk_settle_plan", *making}
+    assert {name for name in HOOKS if TAKES[name] == "one"} == one
 
 
 def test_a_mark_makes_a_hook_one_of_a_runs_life_wherever_it_stands():

@@ -121,3 +121,26 @@ def test_a_run_of_two_plugins_that_make_its_storage_is_refused(make, rlk_stand_i
         "Without 'Stores-0': plugins=[…] without it."
     )
     assert type(make("stores").run.storage) is StandInStorage
+
+
+def test_of_a_hook_that_takes_the_first_answer_those_after_it_are_not_asked():
+    class TakesOver:
+        def __init__(self, answer):
+            self.answer = answer
+
+        @hookimpl
+        def rlk_take_over(self, plan):
+            if self.answer == "is not asked":
+                raise AssertionError(self.answer)
+            return self.answer
+
+    hooks = Hooks()
+    assert hooks.only("rlk_take_over", plan=None) is None
+    for answer in (None, 0, "is not asked"):
+        hooks.activate(TakesOver(answer), str(answer))
+    assert hooks.only("rlk_take_over", plan=None) == 0
+
+
+def test_a_hook_whose_answers_are_all_taken_is_not_asked_for_one():
+    with pytest.raises(KeyError, match="all"):
+        Hooks().only("rlk_wrap_update", run=None)

@@ -146,9 +146,8 @@ def test_an_algorithm_without_batches_to_iterate_over_is_named(make):
         def batches(self, storage):
             """Returns None."""
 
-    with pytest.raises(
-        RlkError, match=r"batches of algorithm 'stand-in' .* returned None\. Let it"
-    ):
+    said = r"algorithm 'stand-in' .*: batches\(\) returned None\. It must return batches to"
+    with pytest.raises(BrokenPlugin, match=said):
         make(algorithm=Forgets).learn(8)
 
 

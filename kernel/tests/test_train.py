@@ -55,7 +55,8 @@ def test_a_wrapper_of_the_collector_that_forgets_its_answer_is_an_error(make):
         def rlk_wrap_collector(self, run):
             return lambda collect: lambda: collect() and None
 
-    with pytest.raises(RlkError, match=r"rlk_wrap_collector put around it, returned None"):
+    said = r"rlk_wrap_collector put around it: collect\(\) returned None\. It must return True, or"
+    with pytest.raises(BrokenPlugin, match=said):
         make(Forgets()).learn(8)
 
 

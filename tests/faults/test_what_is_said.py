@@ -14,7 +14,7 @@ from faults.typed import TYPED
 import rlk
 import rlk_presets
 from rlk.component import Component
-from rlk.errors import PlanError, RlkError, nearest
+from rlk.errors import BrokenPlugin, PlanError, nearest
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
 from rlk.registry.entry import Entry
@@ -57,9 +57,8 @@ def test_an_update_that_returns_no_update_says_so(rlk_stand_in_kernel, returned)
     algorithm = attrs.evolve(COMPONENTS["algorithms"], name="tuples", factory=Tuples)
     rlk_stand_in_kernel.registries.algorithms.register("tuples", algorithm)
     made = rlk.make("tuples", env=DiscreteMatch, kernel=rlk_stand_in_kernel)
-    kind = type(returned).__name__
-    message = rf"update of algorithm 'tuples' \(this program\) returned {kind}, not an Update"
-    with made as agent, pytest.raises(RlkError, match=message):
+    found = f"algorithm 'tuples' (this program): update() returned {returned!r}. It must return rlk"
+    with made as agent, pytest.raises(BrokenPlugin, match=re.escape(found)):
         agent.learn(8)
 
 

@@ -6,10 +6,11 @@ they return objects and callables, which the loop then calls directly, as it doe
 `rlk_step`. `None` always means "not mine". An object with hooks is made several times while a run
 is planned: its constructor opens nothing, and what it opens, it opens in `rlk_training_start`.
 
-Of the hooks with one result, two plugins that both answer are refused, with the names of both and
+Of a hook marked `one_answer`, two plugins that both answer are refused, with the names of both and
 what to type, unless an order is meant: with `hookimpl(tryfirst=True)` a plugin is asked before all
 others, with `trylast` after them, and once one has answered, those after it are not asked. What
-joins by itself uses `trylast`. Only of `rlk_take_over` the first answer counts.
+joins by itself uses `trylast`. Of a hook marked `first_answer`, plugins are asked one after the
+other, and the first answer counts. Of all other hooks, every answer is used.
 
 An implementation is only passed the arguments that it names.
 """
@@ -46,6 +47,23 @@ def is_lifecycle(spec: object) -> bool:
     return getattr(spec, "rlk_is_lifecycle", False)
 
 
+def one_answer(spec: Spec) -> Spec:
+    """Mark a hook of which a run takes one answer: two plugins that both answer are refused."""
+    vars(spec)["rlk_takes"] = "one"
+    return hookspec(spec)
+
+
+def first_answer(spec: Spec) -> Spec:
+    """Mark a hook of which a run takes the first answer: the plugins after it are not asked."""
+    vars(spec)["rlk_takes"] = "first"
+    return hookspec(spec)
+
+
+def takes(spec: object) -> str:
+    """Which answers to a hook are taken: "one", the "first", or "all" of a hook without a mark."""
+    return getattr(spec, "rlk_takes", "all")
+
+
 class Specs:
     """An implementation is a function, or a method, of the same name, marked by `hookimpl`."""
 
@@ -66,7 +84,7 @@ class Specs:
         All answers are shown.
         """
 
-    @hookspec(firstresult=True)
+    @one_answer
     def rlk_policy_space(self, plan: Plan) -> Any:
         """Once per plan: the observation space that the policy component is to build for.
 
@@ -74,14 +92,14 @@ class Specs:
         also makes the policy that takes the environment's observations (`rlk_make_policy`).
         """
 
-    @hookspec(firstresult=True)
+    @one_answer
     def rlk_settle_plan(self, plan: Plan) -> Plan | None:
         """Once per plan that is not refused: the plan as this process should have it.
 
         For example without `out` in a process that shares a run and should write nothing.
         """
 
-    @hookspec(firstresult=True)
+    @first_answer
     def rlk_take_over(self, plan: Plan) -> int | None:
         """Before anything is built or written: do something else, and return the exit code.
 
@@ -90,7 +108,7 @@ class Specs:
         """
 
     # ---- while building: one plugin may answer --------------------------------------------------
-    @hookspec(firstresult=True)
+    @one_answer
     def rlk_make_policy(self, run: Run, heads: Any) -> Any:
         """Once: the policy module, instead of the one that the chosen component builds.
 
@@ -104,11 +122,11 @@ class Specs:
         It returns the structure that it is given (running statistics). All answers are used.
         """
 
-    @hookspec(firstresult=True)
+    @one_answer
     def rlk_make_storage(self, run: Run, choice: Choice) -> Any:
         """Once per storage in the plan, base first: the storage or decorator, not yet opened."""
 
-    @hookspec(firstresult=True)
+    @one_answer
     def rlk_make_actor(self, run: Run, actor: Actor) -> Actor | None:
         """Once for the collector, for `predict` and for every evaluation: an actor to use instead.
 
@@ -123,15 +141,15 @@ class Specs:
         evaluations, whose environments make the observations, do not call it.
         """
 
-    @hookspec(firstresult=True)
+    @one_answer
     def rlk_make_collector(self, run: Run) -> Collector | None:
         """Once: rollout collection as a whole, instead of the chosen component's."""
 
-    @hookspec(firstresult=True)
+    @one_answer
     def rlk_make_optimiser(self, run: Run, group: Any) -> OptimiserStep | None:
         """Once per parameter group: the optimiser that moves it."""
 
-    @hookspec(firstresult=True)
+    @one_answer
     def rlk_make_communicator(self, run: Run) -> Communicator | None:
         """Once, before the environments are made: the communicator of several ranks."""
 
@@ -165,6 +183,15 @@ class Specs:
         """Once: a wrapper around `algorithm.update` (compile).
 
         A batch may be the storage's memory: a changed one is a new one (`dataclasses.replace`).
+        """
+
+    # ---- when the run is built ------------------------------------------------------------------
+    @hookspec
+    def rlk_built(self, run: Run) -> None:
+        """Once, when every part of the run exists, in all its wrappers: give parts what they need.
+
+        For example parameters that were trained elsewhere. The state of a file from which the run
+        continues (`run.plan.restores_state`) is restored after it.
         """
 
     # ---- lifecycle: who listens is looked up once -----------------------------------------------

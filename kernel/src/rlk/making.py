@@ -217,7 +217,7 @@ def _agent(
 def _plan(kernel: Kernel, spec: RunSpec, loaded: Path | None = None) -> Plan:
     """The plan of a program's run; one that prints on a terminal shows its progress."""
     plan = resolve(kernel, spec, terminal=is_terminal(sys.stderr))
-    code = plan.hooks().first("rlk_take_over", plan=plan)
+    code = plan.hooks().only("rlk_take_over", plan=plan)
     if code is not None:  # this process did something other than train, and the program ends
         raise SystemExit(code)
     check_out(plan, loaded)

@@ -1,6 +1,6 @@
 """Checks what hooks, and methods that are called while building, return; errors name the plugin.
 
-None of these checks happens in a step or an update.
+None of these checks happens in a step or an update whose results are in order.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ def check_answer(hook: str, answer: Any, plugin: str) -> None:
 
 
 def check_given(title: str, method: str, given: Any) -> None:
-    """Check the result of a component's method: while building, saving, or after a failure.
+    """Check the result of a component's method.
+
+    A loop that has no time for this calls it only for a result that looks wrong.
 
     Args:
         title: of the component, or of another owner of the method.
@@ -77,6 +79,12 @@ def _is_any(protocol: str, *others: str) -> Callable[[Any], bool]:
         return _has(*frozenset.intersection(*wanted))(answer)
 
     return fits
+
+
+def _is_update(answer: Any) -> bool:
+    from rlk.records import Update  # not at the top: it needs torch
+
+    return isinstance(answer, Update)
 
 
 def _is_text(answer: Any) -> bool:
@@ -152,6 +160,14 @@ OF_METHODS: Mapping[str, Accepted] = {
     "steps_per_collect": Accepted(
         "a whole number, at least 1", lambda given: hasattr(given, "__index__") and given >= 1
     ),
+    "collect": Accepted(
+        "True, or False where a listener stopped the run", lambda given: given is not None
+    ),
+    "batches": Accepted(
+        "batches to iterate over, or [] where there is nothing to learn from yet",
+        lambda given: given is not None,
+    ),
+    "update": Accepted("rlk.records.Update(metrics={…})", _is_update),
     "state_dict": _STATE,
     "extras": Accepted(
         "a dict of rlk.records.Field, which may be empty", lambda given: isinstance(given, Mapping)

@@ -8,19 +8,21 @@ from __future__ import annotations
 import contextlib
 import itertools
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import pluggy
 
 from rlk.errors import BrokenPlugin, PlanError, RlkError
-from rlk.hookspecs import Specs, is_lifecycle
+from rlk.hookspecs import Specs, is_lifecycle, takes
 from rlk.registry.answers import check_answer
 from rlk.registry.implementations import HOOKS, fault, implemented
 
 Listener = Callable[..., Any]
 #: The hooks whose listeners are looked up once, when a run is built, and then called directly.
 LIFECYCLE = [name for name in HOOKS if is_lifecycle(vars(Specs)[name])]
+#: Which answers to a hook are taken: "one", the "first" or "all".
+TAKES = {name: takes(vars(Specs)[name]) for name in HOOKS}
 
 
 class _Active(NamedTuple):
@@ -85,31 +87,19 @@ class Hooks:
         """All plugins that are active now, in the order of activation."""
         return [one.plugin for one in self._active.values()]
 
-    def first(self, hook: str, **arguments: Any) -> Any:
-        """The first answer in the order of `listeners`, or None; those after it are not asked.
-
-        Raises:
-            BrokenPlugin: for an answer that the hook does not accept.
-        """
-        for name, function in self.listeners(hook):
-            with _naming(name, hook):
-                answer = function(**arguments)
-            if answer is not None:
-                check_answer(hook, answer, name)
-                return answer
-        return None
-
     def only(self, hook: str, **arguments: Any) -> Any:
-        """The answer to a firstresult hook that one plugin may answer, or None.
+        """The answer to a hook marked `one_answer` or `first_answer`, or None.
 
-        Those with `tryfirst` are asked before all others, and those with `trylast` after them, each
-        time together. Where one of them answers, those after them are not asked.
+        Of the first kind, those with `tryfirst` are asked before all others, and those with
+        `trylast` after them, each time together; of the second, each is asked by itself, in the
+        order of `listeners`. Where one of them answers, those after it are not asked.
 
         Raises:
             PlanError: if two answer that are asked together.
             BrokenPlugin: for an answer that the hook does not accept.
         """
-        for _, together in itertools.groupby(self._implementations(hook), _turn):
+        turn = _TURNS[TAKES[hook]]
+        for _, together in itertools.groupby(self._implementations(hook), turn):
             answers: dict[str, Any] = {}
             with contextlib.ExitStack() as opened:
                 for one in together:
@@ -205,6 +195,10 @@ def _naming(plugin: str, hook: str) -> Iterator[None]:
 def _turn(implementation: pluggy.HookImpl) -> int:
     """When it is called: -1 with `tryfirst`, 1 with `trylast`, 0 otherwise."""
     return bool(implementation.trylast) - bool(implementation.tryfirst)
+
+
+#: By which answers a hook takes: the implementations for which this is equal are asked together.
+_TURNS: Mapping[str, Callable[[pluggy.HookImpl], int]] = {"one": _turn, "first": id}
 
 
 def _by_keyword(function: Listener, names: tuple[str, ...]) -> Listener:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from rlk.abilities import Explores, offers
+from rlk.abilities import AsksEnvironment, Explores, HasMetrics, offers
 from rlk.one_process import OneProcess
 from rlk.optimise import Optimiser
 from rlk.protocols import Stateful
@@ -19,7 +19,7 @@ from rlk.running.plan_file import keep_plan
 from rlk.running.policy import make_policy
 from rlk.running.run import Run
 from rlk.running.seeding import Streams
-from rlk.running.storage import make_add, make_storage
+from rlk.running.storage import make_add, make_storages
 from rlk.running.torch_modes import refuse_other_defaults
 from rlk.running.vec_env import make_vec_env, metrics_of
 from rlk.wrapping import wrapped
@@ -68,17 +68,23 @@ def _assemble(run: Run, saved: Mapping[str, Any] | None, out: OwnedFolder | None
     run.env_metrics = metrics_of(run.env)
     run.distribution = plan.distribution and plan.distribution.make(plan.action_space)
     run.optimise = Optimiser(run.communicator)
-    make_policy(run, saved)
+    run.policy, run.modes, run.parameters = make_policy(run, saved)
     keep_memory()
     run.algorithm = plan.algorithm.called(plan.algorithm.load(), plan.algorithm.config, run)
-    run.actors = _training_actors(run)
+    run.actors, run.noises = _make_training_actors(run)
     run.actor = run.actors[-1]
-    run.storage = make_storage(run)
+    storages = make_storages(run)
+    run.storage = storages[0]
+    run.metric_sources += [one.metrics for one in storages if offers(one, HasMetrics)]
+    run.on_change_env += [
+        one.environment_changed for one in storages if offers(one, AsksEnvironment)
+    ]
     run.add = make_add(run)
     run.collector = hooks.only("rlk_make_collector", run=run) or plan.collector.make(run)
     run.collect = wrapped(run.collector.collect, hooks.all("rlk_wrap_collector", run=run), 0)
     run.update = wrapped(run.algorithm.update, hooks.all("rlk_wrap_update", run=run), 2)
     run.listeners = look_up_listeners(hooks, run.failed_writes)
+    hooks.all("rlk_built", run=run)
     run.parameters.check()
 
 
@@ -91,21 +97,21 @@ def _make_communicator(run: Run) -> Communicator:
     return communicator
 
 
-def _training_actors(run: Run) -> list[Actor]:
-    """The actors of the collector: the policy's, inside noises, inside exploration.
+def _make_training_actors(run: Run) -> tuple[list[Actor], dict[str, Stateful]]:
+    """The collector's actors, the innermost first, and the noises that have a state, by name.
 
     The algorithm's own exploration is outermost, because noise must not change an action that is
     already random.
     """
-    actors = [run.make_actor()]
+    actors, noises = [run.make_actor()], {}
     for choice in run.plan.noises:
         noise = choice.make(run)
         actors.append(noise.wrap(actors[-1], run.policy))
         check_given(choice.title, "wrap", actors[-1])
         if offers(noise, Stateful):
-            run.noises[choice.name] = noise
+            noises[choice.name] = noise
     algorithm: Any = run.algorithm
     if offers(algorithm, Explores):
         actors.append(algorithm.explore(actors[-1]))
         check_given(run.plan.algorithm.title, "explore", actors[-1])
-    return actors
+    return actors, noises

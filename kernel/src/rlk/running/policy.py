@@ -19,14 +19,15 @@ from rlk.running.modes import Modes
 from rlk.settings import unstructure
 
 if TYPE_CHECKING:
+    from rlk.protocols import Parameters
     from rlk.running.run import Run
 
 #: A policy whose settings make up to so many parameters is not checked, because that takes time.
 _LARGE = 20_000_000
 
 
-def make_policy(run: Run, saved: Mapping[str, Any] | None) -> None:
-    """Give a run its policy with filters, on its device, and its flat parameters.
+def make_policy(run: Run, saved: Mapping[str, Any] | None) -> tuple[Any, Modes, Parameters]:
+    """The policy of a run with its filters, on its device; its modes; its flat parameters.
 
     Args:
         run: a run that has no policy yet.
@@ -53,9 +54,8 @@ def make_policy(run: Run, saved: Mapping[str, Any] | None) -> None:
         raise PlanError(f"{plan.policy.title} takes no filters of observations. Use another.")
     for module in filters:
         policy.add_filter(module)
-    run.policy = policy.to(run.device)
-    run.modes = Modes(run.policy)
-    run.parameters = builder.flatten(run.policy)
+    policy = policy.to(run.device)
+    return policy, Modes(policy), builder.flatten(policy)
 
 
 def _squares(setting: Any) -> int:

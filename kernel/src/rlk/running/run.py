@@ -96,7 +96,6 @@ class Run:
         self.schedules = Schedules(self.clock)
         self.failed_writes = FailedWrites()
         self.on_close, self.on_change_env = [], []
-        self.noises = {}
         self._folder: OwnedFolder | None = None
 
     def __repr__(self) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rlk.abilities import AsksEnvironment, Decorated, Discounts, HasMetrics, offers
+from rlk.abilities import Decorated, Discounts, offers
 from rlk.errors import BrokenPlugin, NotFinite, PlanError
 from rlk.finite import finite
 from rlk.planning.environment import MakeEnv
@@ -22,16 +22,14 @@ if TYPE_CHECKING:
     from rlk.running.run import Run
 
 
-def make_storage(run: Run) -> Any:
-    """The base storage of a run, opened, with its decorators around its stages.
+def make_storages(run: Run) -> list[Any]:
+    """The base storage of a run and then its decorators, all opened, the base with its decorators.
 
     Raises:
         PlanError: if the base does not accept decorators, and there is one.
         BrokenPlugin: if one of them lacks a method.
     """
     made = [_make_one_storage(run, choice) for choice in run.plan.storages]
-    run.metric_sources += [one.metrics for one in made if offers(one, HasMetrics)]
-    run.on_change_env += [one.environment_changed for one in made if offers(one, AsksEnvironment)]
     base, *decorators = made
     if decorators and not offers(base, Decorated):
         titles = " and ".join(choice.title for choice in run.plan.storages[1:])
@@ -41,7 +39,7 @@ def make_storage(run: Run) -> Any:
     for decorator in decorators:
         decorator.open(base, schema)
         base.decorate(decorator)
-    return base
+    return made
 
 
 def make_add(run: Run) -> Callable[[Step], None]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from rlk.errors import NotFinite, PlanError, RlkError
 from rlk.records import Update
+from rlk.registry.answers import check_given
 from rlk.running.moved_parameters import adopt_after_collection, adopt_to_train
 
 if TYPE_CHECKING:
@@ -56,21 +57,21 @@ def _iterate(run: Run) -> bool:
     run.refresh_schedules()
     run.collecting, began = True, run.timesteps
     is_whole = run.collect()
-    if is_whole is None:
-        raise _no_answer(run)
     if not is_whole:
+        who = f"{run.plan.collector.title}, or what rlk_wrap_collector put around it"
+        check_given(who, "collect", is_whole)
         return False
     run.collecting = False
     run.notify("rlk_rollout_end")
     adopt_after_collection(run, began)
     batches = run.algorithm.batches(run.storage)
     if batches is None:
-        raise _no_batches(run)
+        check_given(run.plan.algorithm.title, "batches", batches)
     for batch in batches:
         with run.modes.learning():
             update = run.update(batch, run.optimise)
         if not isinstance(update, Update):
-            raise _no_update(run, update)
+            check_given(run.plan.algorithm.title, "update", update)
         run.clock.updates += 1
         run.metrics.push(update.metrics)
         run.storage.feedback(batch, update)
@@ -136,28 +137,4 @@ def _not_finite(run: Run, bad: str) -> NotFinite:
         f"{run.plan.algorithm.title}: {bad}. {parameters}\nLook at the scale of "
         "observations and rewards (rlk plugins list --kind wrappers shows what changes it), or try "
         "a lower learning rate (--set learning_rate=…)."
-    )
-
-
-def _no_answer(run: Run) -> RlkError:
-    """The error for a collector, or a wrapper of it, that does not return True or False."""
-    return RlkError(
-        f"collect of {run.plan.collector.title}, or what rlk_wrap_collector put around it, "
-        "returned None. Return True, or False where a listener stopped the run."
-    )
-
-
-def _no_batches(run: Run) -> RlkError:
-    """The error for an algorithm whose `batches` returns nothing to iterate over."""
-    return RlkError(
-        f"batches of {run.plan.algorithm.title} returned None. Let it yield batches, or return [] "
-        "where there is nothing to learn from yet."
-    )
-
-
-def _no_update(run: Run, found: object) -> RlkError:
-    """The error for an algorithm whose `update` does not return an Update."""
-    return RlkError(
-        f"update of {run.plan.algorithm.title} returned {type(found).__name__}, not an Update. "
-        "End it with: return rlk.records.Update(metrics={…})"
     )

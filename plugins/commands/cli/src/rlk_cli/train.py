@@ -35,7 +35,7 @@ def take_over(plan: Plan) -> int | None:
     Raises:
         BrokenPlugin: for a component that cannot be used.
     """
-    code = plan.hooks().first("rlk_take_over", plan=plan)
+    code = plan.hooks().only("rlk_take_over", plan=plan)
     if code is None:
         plan.load_factories()
     return None if code is None else int(code)

@@ -47,9 +47,9 @@ class ModelStart:
         problem = other_spaces(saved["plan"], plan) or other_policy(saved["plan"], plan)
         return None if problem is None else f"{_OWNER}: {path} {problem}"
 
-    @hookimpl(trylast=True)
-    def rlk_wrap_update(self, run: Run) -> None:
-        """Load the model: when this hook is called, every part of the run exists.
+    @hookimpl
+    def rlk_built(self, run: Run) -> None:
+        """Load the model.
 
         Raises:
             BadFile: if it does not fit.
