@@ -117,7 +117,7 @@ def test_a_setting_that_is_on_by_default_puts_its_plugin_in(planning_kernel, pla
     assert [one.name for one in found.storages] == ["keeps", "sharpens"]
     assert [(one.name, one.config.size) for one in found.noises] == [("shakes", 3)]
     assert [one.config.size for one in found.callbacks] == [7]
-    assert found.storages[1].by == "algorithm on", "it counts as what the algorithm asks for"
+    assert found.storages[1].origin.by == "algorithm on", "it counts as what the algorithm asks for"
     off = plan("on", sharpened=False, shaken=None, watched=False)
     assert (len(off.storages), off.noises, off.callbacks) == (1, (), ())
     other = plan("on", noise="trembles", plugins=["no:sharpens"], watched=5)
