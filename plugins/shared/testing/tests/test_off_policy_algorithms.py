@@ -334,3 +334,10 @@ def test_priorities_may_be_the_losses_of_each_transition(rlk_verdict):
     good = attrs.evolve(LINEAR_Q, factory=ReportsItsLosses)
     suite = type("Suite", (OffPolicyContract,), {"component": good, "kernel": kernel})
     assert rlk_verdict(suite, PRIORITIES) == "passed"
+
+
+def test_ranks_that_count_episodes_update_equally_often(rlk_verdict):
+    """Each rank counts those of all, as with `mpi`, although they end at other times on each."""
+    fields = {"component": LINEAR_Q, "kernel": kernel, "settings": {"train_freq": "1 episode"}}
+    check = "test_two_ranks_update_equally_often_and_train_the_same_parameters"
+    assert rlk_verdict(type("Suite", (OffPolicyContract,), fields), check) == "passed"
