@@ -194,6 +194,19 @@ def test_ranks_that_agree_on_when_to_update_pass(rlk_verdict, factory):
     assert verdict_on_ranks(rlk_verdict, factory) == "passed"
 
 
+@pytest.mark.parametrize(
+    "check",
+    [
+        "test_hooks_are_called_once_an_iteration_and_never_by_step_or_update",
+        "test_a_non_finite_number_stops_the_run_and_leaves_parameters_finite",
+    ],
+)
+def test_a_sound_algorithm_may_have_several_environments_by_default(rlk_verdict, check):
+    component = attrs.evolve(GOOD, defaults={**GOOD.defaults, "n_envs": 4})
+    fields = {"component": component, "kernel": kernel}
+    assert rlk_verdict(type("Suite", (AlgorithmContract,), fields), check) == "passed"
+
+
 def test_an_algorithm_whose_environment_gets_flat_actions_fails(rlk_fails):
     broken = attrs.evolve(GOOD, factory=FlattensActions)
     check = "test_actions_of_several_axes_reach_the_environment_in_their_shape"

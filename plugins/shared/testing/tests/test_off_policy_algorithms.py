@@ -341,3 +341,19 @@ def test_ranks_that_count_episodes_update_equally_often(rlk_verdict):
     fields = {"component": LINEAR_Q, "kernel": kernel, "settings": {"train_freq": "1 episode"}}
     check = "test_two_ranks_update_equally_often_and_train_the_same_parameters"
     assert rlk_verdict(type("Suite", (OffPolicyContract,), fields), check) == "passed"
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "test_it_updates_from_the_timestep_on_that_learning_starts",
+        "test_it_updates_only_once_a_whole_batch_of_transitions_is_stored",
+        "test_a_loaded_model_waits_for_a_whole_batch_too",
+        "test_it_updates_every_train_freq_vector_steps",
+        "test_a_train_freq_in_episodes_waits_for_their_end",
+    ],
+)
+def test_a_sound_algorithm_may_have_several_environments_by_default(rlk_verdict, check):
+    component = attrs.evolve(LINEAR_Q, defaults={**LINEAR_Q.defaults, "n_envs": 4})
+    fields = {"component": component, "kernel": kernel}
+    assert rlk_verdict(type("Suite", (OffPolicyContract,), fields), check) == "passed"

@@ -221,14 +221,15 @@ class AlgorithmContract(
         assert counts["training_start"] == counts["training_end"] == len(iterations)
         for hook in ("rollout_start", "rollout_end", "update_end"):
             assert counts[hook] == iterations[1], f"{hook} was called {counts[hook]} times"
-        steps = training.timesteps[1] if steps_environments(self) else 0
+        steps = training.timesteps[1] // self.plan().n_envs if steps_environments(self) else 0
         assert counts.get("step", 0) == steps
 
     # ---- non-finite numbers ----------------------------------------------------------------------
 
     def spoilt(self, how: str) -> dict[str, Any]:
-        name = self.environments()[0]
-        return {"env": {"id": name, "spoil": how, "spoil_at": self.n_steps_trained // 2}}
+        """Settings with which every environment spoils a number in the middle of a training."""
+        spoil_at = self.n_steps_trained // 2 // self.plan().n_envs
+        return {"env": {"id": self.environments()[0], "spoil": how, "spoil_at": spoil_at}}
 
     @applies(has_usual_settings, trains_on_a_match)
     @pytest.mark.parametrize("field", ["reward", "observation"])

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 #: One update after every timestep, as soon as eight transitions are stored.
 SOON: dict[str, Any] = {
+    "n_envs": 1,  # whatever the algorithm's default is
     "learning_starts": 0,
     "batch_size": 8,
     "train_freq": 1,
