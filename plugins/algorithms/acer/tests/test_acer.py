@@ -9,6 +9,7 @@ import torch
 
 from rlk.errors import PlanError
 from rlk_acer import ACERConfig
+from rlk_categorical.distribution import Categorical
 from rlk_testing import AlgorithmContract, mean_return
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
@@ -128,6 +129,22 @@ def test_the_decay_of_rmsprop_is_refused_where_another_optimiser_would_ignore_it
 def test_an_optimiser_that_compares_losses_along_a_line_is_refused(rlk_make):
     with pytest.raises(PlanError, match=r"'acer'.*'natural-gradient'.*--optimiser adam"):
         rlk_make("acer", env=MATCH, optimiser="natural-gradient")
+
+
+class WithoutEntropy(Categorical):
+    def entropy(self, parameters):
+        raise NotImplementedError
+
+
+def test_it_needs_no_formula_of_the_entropy_from_the_distribution(rlk_make, rlk_kernel):
+    rlk_kernel.registries.distributions.register("mine", WithoutEntropy)
+    agents = [
+        rlk_make("acer", env=MATCH, kernel=rlk_kernel, distribution=name, n_steps=8, seed=0)
+        for name in ("categorical", "mine")
+    ]
+    for agent in agents:
+        agent.learn(8)
+    assert agents[0].run.parameters.flat.equal(agents[1].run.parameters.flat)
 
 
 def test_the_layers_of_q_are_those_that_settings_give_the_value(rlk_make):

@@ -118,6 +118,12 @@ def test_an_action_that_the_policy_cannot_take_has_no_weight():
     assert weight.tolist() == [[1.0, 0.0]]
 
 
+def test_the_entropy_is_in_nats():
+    log_pi = tensor([[0.25, 0.75], [0.5, 0.5]]).log()
+    by_hand = -0.25 * np.log(0.25) - 0.75 * np.log(0.75)
+    assert losses.entropy(log_pi).tolist() == pytest.approx([by_hand, np.log(2.0)])
+
+
 def test_the_gradient_by_the_logits_is_that_of_autograd():
     logits, weight = normal(6, 4).requires_grad_(), normal(6, 4)
     log_pi = logits.log_softmax(-1)

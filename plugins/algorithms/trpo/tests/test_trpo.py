@@ -8,8 +8,9 @@ import pytest
 import torch
 
 import rlk
-from rlk.errors import PlanError
+from rlk.errors import PlanError, RlkError
 from rlk.hookspecs import hookimpl
+from rlk_categorical.distribution import Categorical
 from rlk_natural_gradient import NaturalGradientConfig
 from rlk_on_policy.advantages import advantages
 from rlk_on_policy.minibatches import Minibatch
@@ -124,6 +125,20 @@ def test_each_group_has_an_optimiser_that_can_be_replaced(rlk_make):
 def test_the_natural_gradient_is_refused_where_an_algorithm_gives_no_divergence(rlk_make):
     with pytest.raises(PlanError, match=r"'q'.*--optimiser adam, or an on-policy algorithm"):
         rlk_make("dqn", env=MATCH, optimiser="natural-gradient")
+
+
+class WithoutDivergence(Categorical):
+    def kl(self, parameters, other):
+        raise NotImplementedError
+
+
+def test_a_distribution_without_a_formula_of_its_divergence_is_named(rlk_make, rlk_kernel):
+    rlk_kernel.registries.distributions.register("mine", WithoutDivergence)
+    agent = rlk_make(
+        "trpo", env=MATCH, kernel=rlk_kernel, distribution="mine", timesteps_per_batch=8
+    )
+    with pytest.raises(RlkError, match=r"'natural-gradient'.*'mine'.*no formula.*Use another"):
+        agent.learn(8)
 
 
 def test_a_collection_of_one_transition_is_refused(rlk_make):

@@ -16,6 +16,7 @@ GOOD = COMPONENTS["algorithms"]
 DRAWS = "test_nothing_draws_from_a_global_generator"
 CUT_OFF = "test_an_episode_that_is_cut_off_does_not_count_as_one_that_ended"
 MOVES = "test_training_moves_every_parameter"
+RANKS = "test_two_ranks_update_equally_often_and_train_the_same_parameters"
 
 
 def kernel(suite):
@@ -81,6 +82,56 @@ class WaitsForATermination(StandIn):
         return iter([batch] if (batch.discount == 0.0).any() else [])
 
 
+class LearnsOnceAnEpisode(StandIn):
+    """It makes one update for every episode of its own rank that ended in a collection."""
+
+    def batches(self, storage):
+        latest = storage._steps[-self.config.n_steps :]
+        ended = sum(int((step["discount"] == 0.0).sum()) for step in latest)
+        for _ in range(self.agreed(ended)):
+            yield from super().batches(storage)
+
+    def agreed(self, ended):
+        return ended
+
+
+class LearnsOnceAnEpisodeOfAnyRank(LearnsOnceAnEpisode):
+    """Good: the ranks agree on how many updates there are."""
+
+    def agreed(self, ended):
+        return sum(self.run.communicator.gather(ended))
+
+
+class LearnsAtTheIntervalOfRankZero(StandIn):
+    """Good: the interval, another one on each rank, is a part of the state that rank 0 shares."""
+
+    def __init__(self, config, run):
+        super().__init__(config, run)
+        self.interval = 1 + run.communicator.rank
+
+    def batches(self, storage):
+        is_due = self.run.clock.iterations % self.interval == 0
+        return super().batches(storage) if is_due else iter(())
+
+    def state_dict(self):
+        return {"interval": self.interval}
+
+    def load_state_dict(self, state):
+        self.interval = int(state["interval"])
+
+
+class NeverLearns(StandIn):
+    def batches(self, storage):
+        return iter(())
+
+
+class StepsByItsOwnData(StandIn):
+    def update(self, batch, optimise):
+        found = super().update(batch, optimise)
+        self.run.parameters.flat.sub_(0.01 * found.td_error.mean())
+        return found
+
+
 class BringsItsOwnSeed(StandIn):
     """All that it does, whatever the run's seed is."""
 
@@ -117,12 +168,43 @@ def test_an_algorithm_that_takes_truncation_for_termination_fails(rlk_fails, rlk
         (LearnsOneOfTwoHeads, MOVES),
         (WaitsForATermination, "test_it_trains_where_episodes_are_cut_off"),
         (BringsItsOwnSeed, "test_another_seed_gives_other_parameters"),
+        (LearnsOnceAnEpisode, RANKS),
+        (StepsByItsOwnData, RANKS),
+        (NeverLearns, RANKS),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
 def test_a_broken_training_fails(rlk_fails, factory, check):
     broken = attrs.evolve(GOOD, factory=factory)
     rlk_fails(AlgorithmContract, GOOD, broken, check, kernel=kernel)
+
+
+def verdict_on_ranks(rlk_verdict, factory):
+    fields = {"component": attrs.evolve(GOOD, factory=factory), "kernel": kernel}
+    return rlk_verdict(type("Suite", (AlgorithmContract,), fields), RANKS)
+
+
+def test_ranks_that_do_not_update_equally_often_are_told_what_to_do(rlk_verdict):
+    said = verdict_on_ranks(rlk_verdict, LearnsOnceAnEpisode)
+    assert "one of two ranks waited for the other: yield equally many batches" in said
+
+
+@pytest.mark.parametrize("factory", [LearnsOnceAnEpisodeOfAnyRank, LearnsAtTheIntervalOfRankZero])
+def test_ranks_that_agree_on_when_to_update_pass(rlk_verdict, factory):
+    assert verdict_on_ranks(rlk_verdict, factory) == "passed"
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "test_hooks_are_called_once_an_iteration_and_never_by_step_or_update",
+        "test_a_non_finite_number_stops_the_run_and_leaves_parameters_finite",
+    ],
+)
+def test_a_sound_algorithm_may_have_several_environments_by_default(rlk_verdict, check):
+    component = attrs.evolve(GOOD, defaults={**GOOD.defaults, "n_envs": 4})
+    fields = {"component": component, "kernel": kernel}
+    assert rlk_verdict(type("Suite", (AlgorithmContract,), fields), check) == "passed"
 
 
 def test_an_algorithm_whose_environment_gets_flat_actions_fails(rlk_fails):

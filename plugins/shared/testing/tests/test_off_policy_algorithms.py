@@ -241,6 +241,21 @@ class ClipsItsErrors(LinearQ):
         return found._replace(td_error=found.td_error.clamp(-1.0, 1.0))
 
 
+class LearnsFromSequences(LinearQ):
+    """Good: what it learns from is among the extras of a batch, here sequences of one step."""
+
+    NAMES = ("reward", "discount", "next_observation")
+
+    def batches(self, storage):
+        for batch in super().batches(storage):
+            sequence = {f"sequence.{name}": getattr(batch, name) for name in self.NAMES}
+            yield dataclasses.replace(batch, extras={**batch.extras, **sequence})
+
+    def q_target(self, batch):
+        fields = {name: batch.extras[f"sequence.{name}"] for name in self.NAMES}
+        return super().q_target(dataclasses.replace(batch, **fields))
+
+
 class ReportsItsLosses(LinearQ):
     """Good: as algorithms do that learn a distribution, it gives priority by the loss of each."""
 
@@ -278,6 +293,8 @@ IS_RANDOM = "test_before_learning_starts_all_actions_are_random_if_it_says_so"
 PREDICTS = "test_exploration_changes_no_deterministic_prediction"
 PRIORITIES = "test_priorities_are_the_errors_of_each_transition"
 TARGET = "test_the_target_moves_only_as_it_is_told"
+AFTER_THE_END = "test_where_the_discount_is_zero_the_next_observation_counts_for_nothing"
+BY_TARGET = "test_the_next_value_is_that_of_the_target_network"
 BY_DISCOUNT = "test_the_value_of_the_next_observation_counts_by_the_batchs_discount"
 
 
@@ -301,11 +318,8 @@ BY_DISCOUNT = "test_the_value_of_the_next_observation_counts_by_the_batchs_disco
         (SharesItsTarget, TARGET),
         (NeverMovesItsTarget, TARGET),
         (CopiesItsTarget, TARGET),
-        (AsksNoTarget, "test_the_next_value_is_that_of_the_target_network"),
-        (
-            BootstrapsAfterTheEnd,
-            "test_where_the_discount_is_zero_the_next_observation_counts_for_nothing",
-        ),
+        (AsksNoTarget, BY_TARGET),
+        (BootstrapsAfterTheEnd, AFTER_THE_END),
         (KnowsOnlyGamma, BY_DISCOUNT),
         (LooksBack, BY_DISCOUNT),
         (IgnoresWeights, "test_importance_weights_scale_the_loss_of_the_critic"),
@@ -334,3 +348,40 @@ def test_priorities_may_be_the_losses_of_each_transition(rlk_verdict):
     good = attrs.evolve(LINEAR_Q, factory=ReportsItsLosses)
     suite = type("Suite", (OffPolicyContract,), {"component": good, "kernel": kernel})
     assert rlk_verdict(suite, PRIORITIES) == "passed"
+
+
+def test_ranks_that_count_episodes_update_equally_often(rlk_verdict):
+    """Each rank counts those of all, as with `mpi`, although they end at other times on each."""
+    fields = {"component": LINEAR_Q, "kernel": kernel, "settings": {"train_freq": "1 episode"}}
+    check = "test_two_ranks_update_equally_often_and_train_the_same_parameters"
+    assert rlk_verdict(type("Suite", (OffPolicyContract,), fields), check) == "passed"
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "test_it_updates_from_the_timestep_on_that_learning_starts",
+        "test_it_updates_only_once_a_whole_batch_of_transitions_is_stored",
+        "test_a_loaded_model_waits_for_a_whole_batch_too",
+        "test_it_updates_every_train_freq_vector_steps",
+        "test_a_train_freq_in_episodes_waits_for_their_end",
+    ],
+)
+def test_a_sound_algorithm_may_have_several_environments_by_default(rlk_verdict, check):
+    component = attrs.evolve(LINEAR_Q, defaults={**LINEAR_Q.defaults, "n_envs": 4})
+    fields = {"component": component, "kernel": kernel}
+    assert rlk_verdict(type("Suite", (OffPolicyContract,), fields), check) == "passed"
+
+
+@pytest.mark.parametrize("check", [BY_DISCOUNT, PRIORITIES])
+def test_an_algorithm_that_learns_from_sequences_is_told_to_say_so(rlk_verdict, check):
+    component = attrs.evolve(LINEAR_Q, factory=LearnsFromSequences)
+    suite = type("Suite", (OffPolicyContract,), {"component": component, "kernel": kernel})
+    assert "if it learns from sequences, set transitions = False" in rlk_verdict(suite, check)
+
+
+@pytest.mark.parametrize("check", [AFTER_THE_END, BY_TARGET, BY_DISCOUNT, PRIORITIES])
+def test_fields_of_transitions_stay_where_an_algorithm_learns_from_sequences(rlk_verdict, check):
+    component = attrs.evolve(LINEAR_Q, factory=LearnsFromSequences)
+    fields = {"component": component, "kernel": kernel, "transitions": False}
+    assert rlk_verdict(type("Suite", (OffPolicyContract,), fields), check) == "does not apply"

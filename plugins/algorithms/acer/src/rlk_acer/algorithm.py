@@ -115,7 +115,7 @@ class ACER:
         gradient = self.policy_gradient(log_pi, weight, average)
         total = config.q_coef * q_loss - (gradient * parameters).sum(-1).mean()
         policy_loss = losses.policy_loss(log_pi, weight)
-        entropy = self.distribution.entropy(parameters.detach()).mean()
+        entropy = losses.entropy(log_pi).mean()
         metrics = {
             "loss": policy_loss + config.q_coef * q_loss - config.ent_coef * entropy,
             "policy_gradient_loss": policy_loss,

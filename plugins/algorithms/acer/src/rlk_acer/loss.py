@@ -81,11 +81,17 @@ def policy_loss(log_pi: Tensor, weight: Tensor) -> Tensor:
 
 
 @torch.no_grad()
+def entropy(log_pi: Tensor) -> Tensor:
+    """-sum_a pi(a) log pi(a), in nats, float [B], for float [B, A]."""
+    return -(log_pi.exp() * log_pi).sum(-1)
+
+
+@torch.no_grad()
 def gain_gradient(log_pi: Tensor, weight: Tensor, ent_coef: float) -> Tensor:
     """The gradient of sum_a w_a log pi(a) + ent_coef * entropy w.r.t. the logits, float [B, A]."""
     pi = log_pi.exp()
-    entropy = -(pi * log_pi).sum(-1, keepdim=True)
-    return weight - pi * weight.sum(-1, keepdim=True) - ent_coef * pi * (log_pi + entropy)
+    information = log_pi + entropy(log_pi).unsqueeze(-1)
+    return weight - pi * weight.sum(-1, keepdim=True) - ent_coef * pi * information
 
 
 @torch.no_grad()

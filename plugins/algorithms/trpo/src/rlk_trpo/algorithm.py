@@ -17,6 +17,7 @@ from rlk.records import Field, Loss, Update
 from rlk_networks import Heads
 from rlk_on_policy.actor import stochastic_actor
 from rlk_on_policy.advantages import logged_advantages
+from rlk_on_policy.divergence import divergence
 from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.loss_terms import mean_entropy, normalised, squared_error
 from rlk_on_policy.minibatches import Minibatch, epochs, flat
@@ -39,7 +40,7 @@ class TRPO:
         # policy would leave the trust region.
         shared = any(name.startswith("shared.") for name in run.parameters.names)
         policy = ("shared", "pi") if shared else ("pi",)
-        run.group("pi", policy, learning_rate=1.0, kl=self.distribution.kl)
+        run.group("pi", policy, learning_rate=1.0, kl=divergence(run))
         run.group("vf", ("vf",), learning_rate=as_schedule(config.vf_stepsize))
 
     @staticmethod

@@ -70,7 +70,8 @@ class NaturalGradient:
         except NotImplementedError as error:
             raise RlkError(
                 f"{TITLE} needs the divergence of the action distribution: {error}. Use another "
-                "distribution, or an algorithm with --optimiser adam."
+                "distribution (rlk plugins list --kind distributions), or an algorithm with "
+                "--optimiser adam."
             ) from error
 
         def product(vector: Tensor) -> Tensor:

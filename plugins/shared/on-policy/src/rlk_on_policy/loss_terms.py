@@ -63,9 +63,12 @@ def mean_entropy(
     """
     try:
         return distribution.entropy(parameters if coef else parameters.detach()).mean()
-    except NotImplementedError:
+    except NotImplementedError as error:
         if log_prob is None:
-            raise
+            raise NotImplementedError(
+                f"distribution {type(distribution).__name__} has no formula of its entropy: give "
+                "mean_entropy the log_prob of the batch's actions, from which it is estimated"
+            ) from error
     return estimated_entropy(log_prob if coef else log_prob.detach())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rlk_on_policy.divergence import divergence
 from rlk_on_policy.sampled_likelihood import SampledLikelihood
 from rlk_schedules import ScheduleLike, as_schedule
 
@@ -30,7 +31,7 @@ def policy_group(
         "policy",
         learning_rate=as_schedule(learning_rate),
         max_grad_norm=max_grad_norm,
-        kl=run.distribution.kl,
+        kl=divergence(run),
         log_likelihood=SampledLikelihood(run.distribution, lambda: run.streams.numpy("fisher")),
         **options,
     )

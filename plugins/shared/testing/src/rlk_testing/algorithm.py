@@ -1,9 +1,10 @@
-"""The contract of an algorithm, tested through `rlk.make`: training, reports, hooks, NaN."""
+"""The contract of an algorithm, tested through `rlk.make`: training, ranks, hooks, NaN."""
 
 from __future__ import annotations
 
 import contextlib
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -19,6 +20,10 @@ from rlk_testing.applies import applies
 from rlk_testing.contract import has_usual_settings
 from rlk_testing.environments import BY_SPACE_OF_SEVERAL_AXES
 from rlk_testing.recurrent import RecurrentAgentChecks
+
+if TYPE_CHECKING:
+    from rlk.agent import Agent
+    from rlk_testing.two_ranks import OnRank
 
 
 def steps_environments(suite: AlgorithmSuite) -> bool:
@@ -177,6 +182,33 @@ class AlgorithmContract(
             reached, best = mean_return(agent, env), self.best_return
             assert reached >= self.learns_to * best, f"mean return {reached:.2f} of at most {best}"
 
+    # ---- several ranks ---------------------------------------------------------------------------
+
+    def on_rank(self, rank: OnRank) -> AbstractContextManager[Agent]:
+        """An agent of this rank; where it can be told so, its episodes have a length of their own.
+
+        What is collected, and when an episode ends, then differs from rank to rank.
+        """
+        settings: dict[str, Any] = {"plugins": [rank]}
+        if trains_on_a_match(self):
+            length = 8 - 3 * rank.communicator.rank
+            settings["env"] = {"id": self.environments()[0], "length": length}
+        return self.agent(**settings)
+
+    def test_two_ranks_update_equally_often_and_train_the_same_parameters(self) -> None:
+        """The ranks are threads; without a plugin for ranks, each counts its own timesteps."""
+        from rlk_testing.two_ranks import train_on_two_ranks  # not at the top: it imports torch
+
+        self.kernel()  # made once, and not by both at the same time
+        updates = train_on_two_ranks(
+            self.on_rank,
+            self.n_steps_trained,
+            "yield equally many batches on every rank, and communicate as often: gather or agree "
+            "what decides how many (run.communicator), as UpdateSchedule of rlk-off-policy does",
+            look=lambda agent: agent.run.clock.updates,
+        )
+        assert updates[0] > 0, f"no update in {self.n_steps_trained} steps of two ranks"
+
     # ---- hooks -----------------------------------------------------------------------------------
 
     def test_hooks_are_called_once_an_iteration_and_never_by_step_or_update(self) -> None:
@@ -189,14 +221,15 @@ class AlgorithmContract(
         assert counts["training_start"] == counts["training_end"] == len(iterations)
         for hook in ("rollout_start", "rollout_end", "update_end"):
             assert counts[hook] == iterations[1], f"{hook} was called {counts[hook]} times"
-        steps = training.timesteps[1] if steps_environments(self) else 0
+        steps = training.timesteps[1] // self.plan().n_envs if steps_environments(self) else 0
         assert counts.get("step", 0) == steps
 
     # ---- non-finite numbers ----------------------------------------------------------------------
 
     def spoilt(self, how: str) -> dict[str, Any]:
-        name = self.environments()[0]
-        return {"env": {"id": name, "spoil": how, "spoil_at": self.n_steps_trained // 2}}
+        """Settings with which every environment spoils a number in the middle of a training."""
+        spoil_at = self.n_steps_trained // 2 // self.plan().n_envs
+        return {"env": {"id": self.environments()[0], "spoil": how, "spoil_at": spoil_at}}
 
     @applies(has_usual_settings, trains_on_a_match)
     @pytest.mark.parametrize("field", ["reward", "observation"])

@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rlk.abilities import FollowsPolicy, offers
 from rlk.hookspecs import hookimpl
-from rlk.saving.named_parameters import named_parameters
-from rlk.spaces import map_observation
 from rlk_testing.algorithm import AlgorithmContract
+from rlk_testing.algorithm_transitions import TransitionChecks
 from rlk_testing.contract import same
+from rlk_testing.off_policy_suite import SOON
 
 if TYPE_CHECKING:
-    from rlk.agent import Agent
     from rlk.optimise import Objective
     from rlk.protocols import State
     from rlk.records import Loss, Step
 
-#: One update after every timestep, as soon as eight transitions are stored.
-SOON: dict[str, Any] = {
-    "learning_starts": 0,
-    "batch_size": 8,
-    "train_freq": 1,
-    "gradient_steps": 1,
-}
 
-
-class OffPolicyContract(AlgorithmContract):
+class OffPolicyContract(TransitionChecks, AlgorithmContract):
     """What every algorithm with a replay must do, in addition to what every algorithm must.
 
     Its config has `train_freq`, `gradient_steps`, `learning_starts`, `batch_size` and
@@ -45,29 +34,10 @@ class OffPolicyContract(AlgorithmContract):
             as tensors by name.
         target_stays: settings with which the target never changes.
         critic: the parameter group that learns Q; importance weights scale its loss.
+        transitions: False if it learns from sequences, or from anything but the fields `reward`,
+            `discount` and `next_observation` of a batch, which no check then changes.
         own_names: name of a setting here -> its name in the algorithm's config.
     """
-
-    warms_up: ClassVar[bool] = True
-    target: ClassVar[str] = "target"
-    target_stays: ClassVar[Mapping[str, Any]] = {"tau": 0.0}
-    critic: ClassVar[str] = "critic"
-    own_names: ClassVar[Mapping[str, str]] = {}
-
-    @contextmanager
-    def agent(self, **settings: Any) -> Iterator[Agent]:
-        """An agent, closed afterwards; `own_names` translates the names of settings."""
-        own = {self.own_names.get(key, key): value for key, value in settings.items()}
-        with super().agent(**own) as agent:
-            yield agent
-
-    def target_parameters(self, agent: Agent) -> Any:
-        """A copy of the target networks' parameters, float [P]."""
-        import torch
-
-        kept = named_parameters({}, {"target": agent.run.algorithm.state_dict()[self.target]})
-        assert kept, f"state_dict() holds no tensors under {self.target!r}: set `target`"
-        return torch.cat([value.reshape(-1) for value in kept.values()]).clone()
 
     def updates_after(self, timesteps: int, **settings: Any) -> int:
         """Number of updates in a training of so many timesteps; `settings` override `SOON`."""
@@ -232,14 +202,6 @@ class OffPolicyContract(AlgorithmContract):
             agent.run.parameters.flat.add_(1.0)
             assert before.equal(self.target_parameters(agent))
 
-    @contextmanager
-    def agent_and_batch(self) -> Iterator[tuple[Agent, Any]]:
-        """An agent that has not updated yet, and the first batch that it would learn from."""
-        with self.agent(**{**SOON, "learning_starts": 16}) as agent:
-            agent.learn(15)
-            agent.run.clock.timesteps = 16
-            yield agent, next(iter(agent.run.algorithm.batches(agent.run.storage)))
-
     def test_importance_weights_scale_the_loss_of_the_critic(self) -> None:
         with self.agent_and_batch() as (agent, batch):
             flat = agent.run.optimise.groups[self.critic].flat
@@ -276,88 +238,6 @@ class OffPolicyContract(AlgorithmContract):
             "the gradients for two sets of weights do not add to that for their sum: multiply the "
             "loss of every transition by its weight, once, and take the mean"
         )
-
-    def td_error(
-        self, change: Callable[[Any], dict[str, Any]], target_moved_by: float | None = None
-    ) -> Any:
-        """The td_error of the first update, float [B].
-
-        Args:
-            change: from the batch to other values for some of its fields.
-            target_moved_by: added to every parameter of the target networks; None changes nothing.
-        """
-        with self.agent_and_batch() as (agent, batch):
-            algorithm = agent.run.algorithm
-            if target_moved_by is not None:
-                state = copy.deepcopy(dict(algorithm.state_dict()))
-                for value in named_parameters({}, {"target": state[self.target]}).values():
-                    value.add_(target_moved_by)
-                algorithm.load_state_dict(state)
-            other = dataclasses.replace(batch, **change(batch))
-            found = algorithm.update(other, agent.run.optimise).td_error
-            assert found is not None, "it reports no td_error"
-            return found
-
-    def test_where_the_discount_is_zero_the_next_observation_counts_for_nothing(self) -> None:
-        told = self.td_error(lambda batch: {"discount": batch.discount * 0.0})
-        found = self.td_error(
-            lambda batch: {
-                "discount": batch.discount * 0.0,
-                "next_observation": map_observation(reversed_rows, batch.next_observation),
-            }
-        )
-        assert found.allclose(told, atol=1e-5), (
-            "a terminated transition bootstraps: multiply the next value by batch.discount, which "
-            "is gamma, 0 where the episode terminated, or a power of gamma"
-        )
-
-    def test_the_value_of_the_next_observation_counts_by_the_batchs_discount(self) -> None:
-        def lasting(discount: float) -> Callable[[Any], dict[str, Any]]:
-            return lambda batch: {"discount": batch.discount * 0.0 + discount}
-
-        def reversed_batch(batch: Any) -> dict[str, Any]:
-            following = map_observation(reversed_rows, batch.next_observation)
-            return {**lasting(0.9)(batch), "next_observation": following}
-
-        told = self.td_error(lasting(0.9), 1.0)
-        assert not told.allclose(self.td_error(lasting(0.45), 1.0), atol=1e-3), (
-            "td_error is the same for discounts of 0.9 and 0.45: multiply the next value by "
-            "batch.discount, which n-step replay makes a power of gamma, not by config.gamma"
-        )
-        assert not self.td_error(lasting(0.9)).equal(self.td_error(reversed_batch)), (
-            "td_error is the same for other next observations: the next value is that of "
-            "batch.next_observation"
-        )
-
-    def test_the_next_value_is_that_of_the_target_network(self) -> None:
-        def lasting(batch: Any) -> dict[str, Any]:
-            return {"discount": batch.discount * 0.0 + 0.9}
-
-        assert not self.td_error(lasting).allclose(self.td_error(lasting, 1.0), atol=1e-3), (
-            f"td_error is the same whatever the target networks (state_dict()[{self.target!r}]) "
-            "are: take the next value from target.module, not from the policy"
-        )
-
-    def test_priorities_are_the_errors_of_each_transition(self) -> None:
-        def raised(batch: Any) -> dict[str, Any]:
-            reward = batch.reward.clone()
-            reward[3] += 100.0
-            return {"reward": reward}
-
-        told, found = self.td_error(lambda batch: {}), self.td_error(raised)
-        assert float(found[3].abs()) > float(told[3].abs()) + 1.0, (
-            "td_error is no greater where the reward is greater by 100: report the error of each "
-            "transition, or its part of the loss, without clipping"
-        )
-        rest = [row for row in range(len(found)) if row != 3]
-        assert found[rest].allclose(told[rest], atol=1e-5), (
-            "td_error of a transition depends on the rewards of others"
-        )
-
-
-def reversed_rows(part: Any) -> Any:
-    """A tensor with its rows in reverse order."""
-    return part.flip(0)
 
 
 class KeepsActions:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rlk.planning.resolve import resolve
+from rlk.planning.spec import make_spec
 from rlk_testing.acting import Watch
 from rlk_testing.algorithm_training import Training, train_twice
 from rlk_testing.contract import Contract, once_per_suite, one_thread
@@ -15,6 +17,7 @@ from rlk_testing.small_settings import small_settings
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
+    from rlk.planning.plan import Plan
 
 
 class AlgorithmSuite(Contract):
@@ -41,6 +44,11 @@ class AlgorithmSuite(Contract):
         """The keywords of `rlk.make` for every run of the suite."""
         small = small_settings(self.record().config)
         return {"env": self.environments()[0], "seed": 1, "n_threads": 1, **small, **self.settings}
+
+    @once_per_suite
+    def plan(self) -> Plan:
+        """The plan of a run with the suite's settings."""
+        return resolve(self.kernel(), make_spec(self.entry().name, self.run_settings()))
 
     @contextlib.contextmanager
     def agent(self, **settings: Any) -> Iterator[Agent]:

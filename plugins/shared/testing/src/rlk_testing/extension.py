@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import threading
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import pytest
 from torch import Tensor, nn
 
-from rlk.hookspecs import hookimpl
 from rlk_testing.applies import applies
-from rlk_testing.contract import may_have, one_thread
+from rlk_testing.contract import may_have
 from rlk_testing.observer import ObserverChecks
-from rlk_testing.thread_ranks import ThreadRank, on_ranks
-
-if TYPE_CHECKING:
-    from rlk.protocols import Communicator
-    from rlk.running.run import Run
+from rlk_testing.two_ranks import train_on_two_ranks
 
 #: The hook of an extension that lets ranks train together.
 _OF_RANKS = "rlk_make_communicator"
@@ -48,29 +42,14 @@ class ExtensionContract(ObserverChecks):
         """The ranks are threads; without a plugin for ranks, each counts its own timesteps."""
         if hasattr(self.made(), _OF_RANKS):
             return  # made by a function, so that `applies` could not know
-        name, trained, own = self.entry().name, {}, {}
-
-        def train(rank: ThreadRank) -> None:
-            with self.agent(plugins=(name, OnRank(rank))) as agent:
-                agent.learn(self.timesteps)
-                groups = agent.run.optimise.groups
-                trained[rank.rank] = {key: group.flat.clone() for key, group in groups.items()}
-                own[rank.rank] = self.parameters_of(agent.run.hooks.get(name))
-
+        name = self.entry().name
         self.kernel()  # made once, and not by both at the same time
-        try:
-            with one_thread():
-                on_ranks(2, train)
-        except threading.BrokenBarrierError:
-            pytest.fail(
-                "one of two ranks waited for the other: it must communicate as often on both "
-                "(run.communicator), at the same places"
-            )
-        for key, parameters in trained[0].items():
-            assert parameters.equal(trained[1][key]), (
-                f"two ranks have different parameters of group {key!r}: what changes them must be "
-                "the same on all ranks (communicator.mean, communicator.agree)"
-            )
+        own = train_on_two_ranks(
+            lambda rank: self.agent(plugins=(name, rank)),
+            self.timesteps,
+            "it must communicate as often on both (run.communicator), at the same places",
+            look=lambda agent: self.parameters_of(agent.run.hooks.get(name)),
+        )
         for key, parameter in own[0].items():
             assert parameter.equal(own[1].get(key, parameter)), (
                 f"its parameters {key} are not the same on two ranks, so each trains for something "
@@ -111,19 +90,3 @@ class ExtensionContract(ObserverChecks):
                 "this reason"
             )
         assert self.untraceable in reasons
-
-
-class OnRank:
-    """Makes a run that of one rank, which begins with the parameters of rank 0."""
-
-    def __init__(self, rank: ThreadRank) -> None:
-        self.rank = rank
-
-    @hookimpl
-    def rlk_make_communicator(self) -> Communicator:
-        return self.rank
-
-    @hookimpl(tryfirst=True)
-    def rlk_training_start(self, run: Run) -> None:
-        for group in run.optimise.groups.values():
-            group.flat.copy_(self.rank.agree(group.flat))

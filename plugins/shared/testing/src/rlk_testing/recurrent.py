@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from rlk.planning.resolve import resolve
-from rlk.planning.spec import make_spec
 from rlk_testing.algorithm_suite import AlgorithmSuite
 from rlk_testing.applies import applies
-from rlk_testing.contract import once_per_suite
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
 
 
-@once_per_suite
-def plans_a_recurrent_policy(suite: Any) -> bool:
+def plans_a_recurrent_policy(suite: AlgorithmSuite) -> bool:
     """Whether the policy of the suite's runs is recurrent."""
-    if not suite.record().recurrent:
-        return False
-    plan = resolve(suite.kernel(), make_spec(suite.entry().name, suite.run_settings()))
-    return plan.policy.component.recurrent
+    return suite.record().recurrent and suite.plan().policy.component.recurrent
 
 
 @applies(plans_a_recurrent_policy)
