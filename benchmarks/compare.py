@@ -45,8 +45,7 @@ def measure(python: str, library: str, case: str, clock: str) -> Figures:
     )
     if done.returncode:
         sys.exit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr}")
-    figures: Figures = json.loads(done.stdout.splitlines()[-1])
-    return figures
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 @functools.cache

@@ -71,7 +71,7 @@ def train_with(library: str, algo: str, settings: OnPolicy | OffPolicy) -> Subje
     # skrl turns these checks off itself, and without them the others are faster, too.
     torch.distributions.Distribution.set_default_validate_args(False)
     make = getattr(importlib.import_module(f"peers.{library}"), algo)
-    return make(settings)  # type: ignore[no-any-return]
+    return make(settings)
 
 
 def gymnasium_vector(settings: OnPolicy) -> Any:

@@ -85,8 +85,7 @@ def acting_by(policy: nn.Module, actor: Any, owner: str) -> Actor:
             f"{owner}: its actor acts with the run's policy alone, not with another one "
             "(rlk.abilities.FollowsPolicy)."
         )
-    found: Actor = actor.with_policy(policy)
-    return found
+    return actor.with_policy(policy)
 
 
 class AsksEnvironment(Protocol):

@@ -213,7 +213,7 @@ class Component:
 
     def load(self) -> Callable[..., Any]:
         """The factory itself, imported now."""
-        return imported(self.factory)  # type: ignore[no-any-return]
+        return imported(self.factory)
 
 
 def imported(part: str | Callable[..., Any] | None) -> Any:

@@ -77,9 +77,9 @@ class EnvChoice:
             PlanError: if its constructor does not take one of the further keywords.
         """
         if not callable(self.made):
-            return self.made  # type: ignore[no-any-return]
+            return self.made
         try:
-            return self.made(**{**self.kwargs, **extra})  # type: ignore[no-any-return]
+            return self.made(**{**self.kwargs, **extra})
         except TypeError as error:
             if not any(key in str(error) for key in extra):
                 if instead := keywords_instead(self.made, self.kwargs):
@@ -145,7 +145,7 @@ def _named(name: str, registries: Registries, kwargs: Mapping[str, Any]) -> EnvC
 def _again(name: str, entry: Entry, made: Any) -> str | None:
     """The text that names an environment in another process; "" if its name is enough."""
     if offers(made, NamedAgain):
-        return made.again  # type: ignore[no-any-return]
+        return made.again
     return name if entry.component().runs_code else ""
 
 
@@ -232,7 +232,7 @@ def vector_form(env: EnvChoice, wrapper: Choice) -> WrapsVectors:
     """The form of a wrapper that wraps a whole vector; PlanError if it has none."""
     factory: Any = wrapper.load()
     if offers(factory, WrapsVectors):
-        return factory  # type: ignore[no-any-return]
+        return factory
     if env.is_vector:
         raise PlanError(
             f"{wrapper.title} wraps one environment, but {env.name!r} was passed as a vector of "

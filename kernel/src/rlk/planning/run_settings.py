@@ -48,5 +48,4 @@ def checked_timesteps(given: Any, whose: str) -> int:
 
 def checked_seed(given: Any, whose: str) -> int | None:
     """A checked seed, or None; PlanError for anything else, which begins with `whose`."""
-    found: int | None = settings.structure(RunSettings, {"seed": given}, whose).seed
-    return found
+    return settings.structure(RunSettings, {"seed": given}, whose).seed

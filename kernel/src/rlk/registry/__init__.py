@@ -25,7 +25,4 @@ def __dir__() -> list[str]:
 
 
 def _registries() -> Registries:
-    registries: Registries = (
-        importlib.import_module("rlk.registry.kernel").default_kernel().registries
-    )
-    return registries
+    return importlib.import_module("rlk.registry.kernel").default_kernel().registries

@@ -41,7 +41,7 @@ def drawn(
     ) as agent:
         for timesteps in calls:
             agent.learn(timesteps, reset_num_timesteps=False)
-    return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
+    return console.file.getvalue()  # type: ignore[attr-defined]
 
 
 def test_it_shows_how_far_the_run_is(monkeypatch: pytest.MonkeyPatch) -> None:

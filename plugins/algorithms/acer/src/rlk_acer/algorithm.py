@@ -78,8 +78,7 @@ class ACER:
         due = 0
         if config.replay_ratio and stored >= config.replay_start * run.n_envs:
             due = int(run.streams.numpy("update").poisson(config.replay_ratio))
-        agreed: int = run.communicator.agree(due)
-        return agreed
+        return run.communicator.agree(due)
 
     def update(self, batch: Trajectories, optimise: Optimise) -> Update:
         loss = optimise("policy", self.loss, batch, self.average_parameters(batch))

@@ -48,8 +48,7 @@ class Trajectories:
 
     def outputs(self, policy: Policy, *names: str) -> tuple[Any, ...]:
         """What the named heads give for all observations, each [L * N, ...]."""
-        given: tuple[Any, ...] = policy(self.observation, *names)
-        return given
+        return policy(self.observation, *names)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,8 +72,7 @@ def trajectories(rollout: Rollout, gamma: float, device: Any = "cpu") -> Traject
     """Sequences with the extra `parameters` (and `state`, `episode_start`) as tensors."""
 
     def tensor(array: Array) -> Tensor:
-        made: Tensor = as_tensor(array, device)
-        return made
+        return as_tensor(array, device)
 
     def flat(array: Array) -> Tensor:
         return tensor(array.reshape(-1, *array.shape[2:]))

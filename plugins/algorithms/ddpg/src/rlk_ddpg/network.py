@@ -54,5 +54,4 @@ def with_small_output(head: Any) -> nn.Module:
     """
     for parameter in (head.out.weight, head.out.bias):
         nn.init.uniform_(parameter.detach(), -SMALL, SMALL)
-    made: nn.Module = head
-    return made
+    return head

@@ -98,8 +98,7 @@ class PPO:
 
     def _went_too_far(self) -> bool:
         """Whether the latest update was refused; all ranks stop together."""
-        refused: bool = self.run.communicator.agree(not bool(self.within_target))
-        return refused
+        return self.run.communicator.agree(not bool(self.within_target))
 
     def update(self, batch: Minibatch, optimise: Optimise) -> Update:
         advantage = batch.advantage

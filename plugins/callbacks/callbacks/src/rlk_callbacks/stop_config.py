@@ -11,11 +11,10 @@ from rlk.settings import finite, setting
 
 
 def _which() -> int:
-    field: int = attrs.field(
+    return attrs.field(
         default=1,
         **setting("which evaluation counts where a run has several, from 1 for the first", v.ge(1)),
     )
-    return field
 
 
 @attrs.frozen(kw_only=True)

@@ -48,7 +48,7 @@ class LazyCommand(click.Command):
         command: Any = self.entry().load()
         # `python -OO` leaves out docstrings, which are the help texts of commands.
         command.help = command.help or self.entry().component().summary
-        return command.make_context(*arguments, **options)  # type: ignore[no-any-return]
+        return command.make_context(*arguments, **options)
 
 
 def command_tree() -> click.Group:

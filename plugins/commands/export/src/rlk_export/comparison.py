@@ -72,8 +72,7 @@ def _check_steps(
 
 def _state_of(carry: Any) -> Array:
     """The recurrent state in a result of `predict`, which may also contain noise."""
-    found: Array = carry["carry"] if isinstance(carry, Mapping) else carry
-    return found
+    return carry["carry"] if isinstance(carry, Mapping) else carry
 
 
 def _check_action(
@@ -101,8 +100,7 @@ def _check_action(
 def tolerance(space: gym.spaces.Box) -> Array:
     """By how much numbers of a Box may differ, whatever their size, [*shape]."""
     width = space.high.astype(np.float64) - space.low.astype(np.float64)
-    found: Array = OF_WIDTH * np.where(np.isfinite(width), width, 1.0)
-    return found
+    return OF_WIDTH * np.where(np.isfinite(width), width, 1.0)
 
 
 def _are_ties(acting: Acting, found: Array, expected: Array, observation: Any, asked: Any) -> bool:

@@ -106,8 +106,7 @@ def acting_module(run: Run) -> nn.Module:
     if make is not None:
         return make(actor)
     if offers(actor, HasActingModule):
-        module: nn.Module = actor.acting_module()
-        return module
+        return actor.acting_module()
     raise RlkError(
         f"{run.plan.algorithm.title} acts by {type(actor).__module__}.{type(actor).__qualname__}, "
         "of which rlk export does not know what it computes. Let its actor() return one of "

@@ -170,8 +170,7 @@ def one_count(values: Array, *, is_strict: bool = False) -> Array:
     steps = np.diff(values, prepend=0.0)
     began = steps <= 0 if is_strict else steps < 0
     began[:1] = False
-    counts: Array = values + np.cumsum(np.where(began, np.roll(values, 1), 0.0))
-    return counts
+    return values + np.cumsum(np.where(began, np.roll(values, 1), 0.0))
 
 
 def rolling_mean(values: Array, window: int) -> Array:

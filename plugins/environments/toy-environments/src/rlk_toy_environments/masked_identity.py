@@ -67,8 +67,7 @@ class MaskedIdentityEnv(IdentityEnv):
 
     def _places(self, action: Any) -> Array:
         """The indices of an action's options in the mask."""
-        found: Array = self._offsets[:-1] + np.reshape(action, -1) - self._first
-        return found
+        return self._offsets[:-1] + np.reshape(action, -1) - self._first
 
 
 class MaskedIdentityEnvMultiDiscrete(MaskedIdentityEnv):

@@ -128,8 +128,7 @@ def mask_check(action_space: Space) -> Callable[..., Array]:
             for number, (start, stop) in enumerate(bounds):
                 if allowed.find(1, start, stop) < 0:
                     raise ValueError(_nothing_left("action_masks()", number, len(bounds)))
-        found: Array = mask.reshape(-1).astype(np.int8)
-        return found
+        return mask.reshape(-1).astype(np.int8)
 
     return checked
 

@@ -101,8 +101,7 @@ def _source(env: Any) -> Callable[[], Any]:
     while not hasattr(layer, "action_masks") and isinstance(layer, VectorWrapper):
         layer = layer.env
     if hasattr(layer, "action_masks"):
-        found: Callable[[], Any] = layer.action_masks
-        return found
+        return layer.action_masks
     if hasattr(layer, "call"):
         _check_environments(layer)
         return lambda: layer.call("action_masks")

@@ -94,8 +94,7 @@ class GAILDiscriminator(nn.Module):
 
     def logits(self, transitions: Transitions, log_prob: Tensor | None) -> Tensor:
         taken = torch.as_tensor(transitions.taken, dtype=torch.float32)
-        found: Tensor = self.network(torch.cat((self.rows(transitions.seen), taken), dim=1))[:, 0]
-        return found
+        return self.network(torch.cat((self.rows(transitions.seen), taken), dim=1))[:, 0]
 
     def reward(self, logits: Tensor) -> Tensor:
         return gail_reward(logits)

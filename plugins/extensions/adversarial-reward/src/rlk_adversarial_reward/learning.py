@@ -136,8 +136,7 @@ class Adversary:
         self._optimiser.step()
 
     def _logits(self, transitions: Transitions) -> Tensor:
-        found: Tensor = self.discriminator.logits(transitions, self._log_prob(transitions))
-        return found
+        return self.discriminator.logits(transitions, self._log_prob(transitions))
 
     @torch.no_grad()
     def _log_prob(self, transitions: Transitions) -> Tensor | None:

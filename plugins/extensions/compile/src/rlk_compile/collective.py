@@ -49,8 +49,7 @@ class Traceable:
     def mean(self, tensor: Tensor) -> Tensor:
         if not torch.compiler.is_compiling():
             return self.inner.mean(tensor)
-        averaged: Tensor = _mean(tensor, self._number)
-        return averaged
+        return _mean(tensor, self._number)
 
     def agree(self, value: Any) -> Any:
         return self.inner.agree(value)

@@ -143,8 +143,7 @@ def _largest(differences: Iterable[float]) -> float:
 def _norm(values: Tensor, a: Tensor, b: Tensor) -> Tensor:
     """The norm of the values, without places where a and b are the same infinity or both NaN."""
     alike = (a == b) | (a.isnan() & b.isnan())
-    norm: Tensor = torch.where(alike & ~values.isfinite(), 0.0, values).norm()
-    return norm
+    return torch.where(alike & ~values.isfinite(), 0.0, values).norm()
 
 
 def _difference_of_reports(one: Any, other: Any) -> float:

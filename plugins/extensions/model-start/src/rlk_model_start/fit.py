@@ -92,8 +92,7 @@ def other_parts(saved: Mapping[str, Any], plan: Plan) -> str:
 
 
 def _algorithm(saved: Mapping[str, Any]) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = next(o for o in saved["components"] if o["slot"] == "algorithm")
-    return found
+    return next(o for o in saved["components"] if o["slot"] == "algorithm")
 
 
 def _typed(key: str, value: Any) -> str:

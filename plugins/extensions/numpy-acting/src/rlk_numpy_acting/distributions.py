@@ -63,8 +63,7 @@ def distribution_of(distribution: Any) -> NumpyDistribution:
 
 def _categorical(distribution: Categorical) -> NumpyDistribution:
     def sample(logits: Array, noise: Array) -> Array:
-        action: Array = (logits + noise).argmax(1)
-        return action
+        return (logits + noise).argmax(1)
 
     def sample_with_log_prob(logits: Array, noise: Array) -> tuple[Array, Array]:
         action = sample(logits, noise)
@@ -73,8 +72,7 @@ def _categorical(distribution: Categorical) -> NumpyDistribution:
         return action, shifted[np.arange(len(action)), action] - log_sum
 
     def mode(logits: Array) -> Array:
-        action: Array = logits.argmax(1)
-        return action
+        return logits.argmax(1)
 
     return NumpyDistribution(sample, sample_with_log_prob, mode, _masked_logits)
 
@@ -91,8 +89,7 @@ def _multi_categorical(distribution: MultiCategorical) -> NumpyDistribution:
         return padded
 
     def sample(logits: Array, noise: Array) -> Array:
-        action: Array = table(logits + noise).argmax(2)
-        return action
+        return table(logits + noise).argmax(2)
 
     def sample_with_log_prob(logits: Array, noise: Array) -> tuple[Array, Array]:
         action = sample(logits, noise)
@@ -103,16 +100,14 @@ def _multi_categorical(distribution: MultiCategorical) -> NumpyDistribution:
         return action, (chosen - log_sum).sum(1)
 
     def mode(logits: Array) -> Array:
-        action: Array = table(logits).argmax(2)
-        return action
+        return table(logits).argmax(2)
 
     return NumpyDistribution(sample, sample_with_log_prob, mode, _masked_logits)
 
 
 def _bernoulli(distribution: Bernoulli) -> NumpyDistribution:
     def sample(logits: Array, noise: Array) -> Array:
-        action: Array = (logits + noise > 0).astype(np.int8)
-        return action
+        return (logits + noise > 0).astype(np.int8)
 
     def sample_with_log_prob(logits: Array, noise: Array) -> tuple[Array, Array]:
         action = sample(logits, noise)
@@ -120,8 +115,7 @@ def _bernoulli(distribution: Bernoulli) -> NumpyDistribution:
         return action, log_prob.sum(1)
 
     def mode(logits: Array) -> Array:
-        action: Array = (logits > 0).astype(np.int8)
-        return action
+        return (logits > 0).astype(np.int8)
 
     def masked(logits: Array, mask: Array) -> Array:
         without_on = np.where(mask[:, 1::2], logits, _FORBIDDEN)
@@ -134,8 +128,7 @@ def _diag_gaussian(distribution: DiagGaussian) -> NumpyDistribution:
     size = distribution.size
 
     def sample(parameters: Array, noise: Array) -> Array:
-        action: Array = parameters[:, :size] + np.exp(parameters[:, size:]) * noise
-        return action
+        return parameters[:, :size] + np.exp(parameters[:, size:]) * noise
 
     def sample_with_log_prob(parameters: Array, noise: Array) -> tuple[Array, Array]:
         action, log_std = sample(parameters, noise), parameters[:, size:]
@@ -159,8 +152,7 @@ def _squashed_gaussian(distribution: SquashedGaussian) -> NumpyDistribution:
         return parameters[:, :size] + np.exp(log_std) * noise, log_std
 
     def sample(parameters: Array, noise: Array) -> Array:
-        action: Array = np.tanh(before_tanh(parameters, noise)[0])
-        return action
+        return np.tanh(before_tanh(parameters, noise)[0])
 
     def sample_with_log_prob(parameters: Array, noise: Array) -> tuple[Array, Array]:
         before, log_std = before_tanh(parameters, noise)
@@ -171,8 +163,7 @@ def _squashed_gaussian(distribution: SquashedGaussian) -> NumpyDistribution:
         return action, -density.sum(1)
 
     def mode(parameters: Array) -> Array:
-        action: Array = np.tanh(parameters[:, :size])
-        return action
+        return np.tanh(parameters[:, :size])
 
     return NumpyDistribution(sample, sample_with_log_prob, mode)
 

@@ -51,8 +51,7 @@ def _offered(module: Any) -> Forward:
     """The module's own `numpy_forward()`, unless a subclass has another `forward`."""
     for kind in type(module).__mro__:
         if "numpy_forward" in vars(kind):
-            offered: Forward = module.numpy_forward()
-            return offered
+            return module.numpy_forward()
         if "forward" in vars(kind):
             break
     raise StaysInTorch(f"module {type(module).__name__}, which has no numpy_forward()")
@@ -153,8 +152,7 @@ def _dueling_head(module: DuelingHead) -> Forward:
 
     def forward(features: Array) -> Array:
         advantage = advantages(features)
-        q: Array = values(features) + advantage - advantage.mean(1, keepdims=True)
-        return q
+        return values(features) + advantage - advantage.mean(1, keepdims=True)
 
     return forward
 

@@ -166,5 +166,4 @@ def _rows(observation: Any, rows: slice) -> Any:
 
 
 def _as_array(part: Any) -> Array:
-    found: Array = part.cpu().numpy()
-    return found
+    return part.cpu().numpy()

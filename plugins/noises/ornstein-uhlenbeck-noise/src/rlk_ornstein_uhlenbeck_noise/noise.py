@@ -37,8 +37,7 @@ def process_step(
         mean, sigma: of all dimensions, or of each, [D].
         theta: rate of return to the mean. dt: the time of a step.
     """
-    found: Array = x + (theta * dt) * (mean - x) + (math.sqrt(dt) * sigma) * normal
-    return found
+    return x + (theta * dt) * (mean - x) + (math.sqrt(dt) * sigma) * normal
 
 
 def fitted(

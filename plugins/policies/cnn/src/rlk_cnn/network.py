@@ -126,8 +126,7 @@ class Scaled(nn.Module):
         self.network, self.features = made, int(made.features)
 
     def forward(self, x: Tensor) -> Tensor:
-        features: Tensor = self.network((x - self.low) / self.width)
-        return features
+        return self.network((x - self.low) / self.width)
 
 
 class NatureCnn(nn.Module):

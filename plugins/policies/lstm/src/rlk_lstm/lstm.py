@@ -73,8 +73,7 @@ def unrolled(x: Tensor, state: Tensor, wx: Tensor, wh: Tensor, b: Tensor) -> Ten
     hidden, cell = state[None].chunk(2, 2)
     weights = [wx, wh, b, torch.zeros_like(b)]
     parts = (hidden.contiguous(), cell.contiguous())
-    out: Tensor = torch.lstm(x, parts, weights, True, 1, 0.0, True, False, False)[0]
-    return out
+    return torch.lstm(x, parts, weights, True, 1, 0.0, True, False, False)[0]
 
 
 def gates_shut(size: int, like: Tensor) -> Tensor:

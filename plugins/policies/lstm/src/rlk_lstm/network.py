@@ -120,5 +120,4 @@ class Recurrent(nn.Module):
         Rows are time first; no gradient flows into the state.
         """
         hidden: Tensor = self.lstm(self.before(x), state, episode_start)
-        features: Tensor = self.after(hidden)
-        return features
+        return self.after(hidden)

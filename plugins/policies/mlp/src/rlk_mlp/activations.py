@@ -53,8 +53,7 @@ def activation(asked: str | Activation | type[nn.Module]) -> str | Activation:
             f"act_fun={type(made).__name__} has parameters, which all layers would share. Put it "
             "into an encoder of your own: docs/custom-policies.md"
         )
-    found: str | Activation = made
-    return found
+    return made
 
 
 def function_of(act_fun: str | Activation) -> Activation:

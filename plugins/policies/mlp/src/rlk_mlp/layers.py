@@ -87,8 +87,7 @@ class EncoderAndLayers(nn.Module):
         self.encoder, self.layers, self.features = encoder, layers, layers.features
 
     def forward(self, x: Any) -> Tensor:
-        features: Tensor = self.layers(self.encoder(x))
-        return features
+        return self.layers(self.encoder(x))
 
 
 def with_shared_layers(encoder: Any, config: LayersConfig) -> nn.Module:

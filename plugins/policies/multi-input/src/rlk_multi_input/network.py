@@ -100,8 +100,7 @@ class ConcatenatedKeys(nn.Module):
 
     def forward(self, observation: Mapping[str, Tensor]) -> Tensor:
         parts = [part(observation[key]) for key, part in self._parts]
-        features: Tensor = self.layers(torch.cat(parts, dim=1))
-        return features
+        return self.layers(torch.cat(parts, dim=1))
 
 
 def _flattened(x: Tensor) -> Tensor:

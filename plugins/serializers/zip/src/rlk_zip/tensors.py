@@ -83,8 +83,7 @@ def _pieces(tensor: Any) -> Iterator[Any]:
 
 
 def _bytes(tensor: Any) -> int:
-    size: int = math.prod(tensor.shape) * tensor.dtype.itemsize
-    return size
+    return math.prod(tensor.shape) * tensor.dtype.itemsize
 
 
 def pack(part: Mapping[str, Any]) -> bytes:

@@ -138,8 +138,7 @@ class Saved:
     @property
     def about(self) -> Mapping[str, Any]:
         """The data that the function `about` returned when the model was saved."""
-        found: Mapping[str, Any] = self.state[KEY]
-        return found
+        return self.state[KEY]
 
     def agent(self, model: Constructed) -> Agent:
         """The agent for a model with the arguments `given`.
@@ -197,8 +196,7 @@ def read(path: Path, *, runs_code: bool = False) -> State:
 
 def zip_serializer() -> Serializer:
     """The serializer `zip`, of all files that are not pickles, whichever others are installed."""
-    serializer: Serializer = default_kernel().registries.serializers.get("zip").load()()
-    return serializer
+    return default_kernel().registries.serializers.get("zip").load()()
 
 
 def parameters_in(place: Place | Sequence[Any], model: BaseRLModel) -> Mapping[str, Any]:

@@ -110,5 +110,4 @@ class KeepsOriginals:
 
 
 def _array(tensor: Any) -> Array:
-    found: Array = tensor.cpu().numpy()
-    return found
+    return tensor.cpu().numpy()

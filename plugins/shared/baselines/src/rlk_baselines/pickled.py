@@ -54,8 +54,7 @@ def state_in_pickle(path: Path, *, runs_code: bool) -> State:
         raise BadFile(
             f"{path} is a pickle, but neither of a model of rlk_baselines nor of Stable Baselines."
         )
-    state: State = _tensors(found[1])
-    return state
+    return _tensors(found[1])
 
 
 def _arrays(value: Any) -> Any:

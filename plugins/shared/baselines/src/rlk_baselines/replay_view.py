@@ -125,8 +125,7 @@ class ReplayView:
 
 
 def _array(values: Any) -> Array:
-    found: Array = values.cpu().numpy()
-    return found
+    return values.cpu().numpy()
 
 
 def _each(values: Any, n: int) -> Sequence[Any]:

@@ -29,8 +29,7 @@ def with_keywords(config: Any, kind: type[Config], keywords: dict[str, Any], who
     """
     given = {} if config is None else attrs.asdict(config, recurse=False)
     used = with_bound_extractor({**given, **keywords}, names(kind))
-    found: Config = structure(kind, used, f"policy {whose!r}")
-    return found
+    return structure(kind, used, f"policy {whose!r}")
 
 
 def with_bound_extractor(keywords: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:

@@ -121,8 +121,7 @@ def actions_in(space: Any, action: Array, whose: str) -> Array:
             f"{whose}: the expert's actions are not all in {describe(space)}. Record it in the "
             "environment that is learnt in."
         )
-    found: Array = counted[:, 0] if isinstance(space, spaces.Discrete) else counted
-    return found
+    return counted[:, 0] if isinstance(space, spaces.Discrete) else counted
 
 
 def _range(space: Any) -> tuple[Any, Any]:

@@ -32,8 +32,7 @@ class FileSerializer(ABC):
 
     def manifest_from(self, file: IO[bytes]) -> State:
         """The part under `manifest`, or an empty one; a subclass may read it without the rest."""
-        manifest: State = self.read_from(file).get("manifest", {})
-        return manifest
+        return self.read_from(file).get("manifest", {})
 
     def find(self, place: Path, best: bool = False) -> Path | None:
         """The file of a place: a file, its name without the suffix, or a run folder."""

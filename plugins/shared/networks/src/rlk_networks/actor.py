@@ -111,5 +111,4 @@ class DistributionActor(TellsByDistribution):
     def parameters(self, observation: Any, carry: Any, episode_start: Array) -> Tensor:
         """The parameters of the distribution, float [N, P], for the observations [N, ...]."""
         (parameters,) = self.policy(as_tensor(observation, self.device), "pi")
-        found: Tensor = parameters
-        return found
+        return parameters

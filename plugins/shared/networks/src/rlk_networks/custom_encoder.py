@@ -73,8 +73,7 @@ class WithFeatures(nn.Module):
         self.module, self.features = module, features
 
     def forward(self, observation: Any) -> Tensor:
-        found: Tensor = self.module(observation)
-        return found
+        return self.module(observation)
 
 
 def _with_features(encoder: Any, features: int, name: str) -> nn.Module:

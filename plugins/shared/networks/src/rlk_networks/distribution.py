@@ -101,8 +101,7 @@ def own_action(distribution: Distribution, action: Tensor) -> Tensor:
     known: Any = distribution
     if not offers(distribution, HasOwnUnits):
         return action
-    found: Tensor = known.own_action(action)
-    return found
+    return known.own_action(action)
 
 
 #: The logit of a forbidden action: its probability is exactly 0. Not infinite, because 0 times

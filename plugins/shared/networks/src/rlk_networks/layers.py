@@ -102,8 +102,7 @@ class Head(nn.Module):
 
     def forward(self, features: Tensor) -> Tensor:
         parts = own_modules(self)
-        result: Tensor = parts["out"](parts["trunk"](features))
-        return result
+        return parts["out"](parts["trunk"](features))
 
     def hidden(self, features: Tensor) -> Tensor:
         """The output of the hidden layers, [B, F'] (`Policy.hidden`)."""
@@ -126,8 +125,7 @@ def hidden_of(head: nn.Module, features: Tensor, *arguments: Any) -> Tensor:
             "its hidden layers. Build it as a rlk_networks.Head, or give it a method "
             "hidden(features), from float [B, F] to [B, F']."
         )
-    found: Tensor = hidden(features, *arguments)
-    return found
+    return hidden(features, *arguments)
 
 
 class FeatureSlice(nn.Module):

@@ -55,8 +55,7 @@ class Policy(nn.Module):
 
     def encode(self, observation: Any) -> Tensor:
         """Raw observations [B, ...] to features [B, F]."""
-        features: Tensor = self.shared(self.preprocess(observation))
-        return features
+        return self.shared(self.preprocess(observation))
 
     def forward(self, observation: Any, *names: str) -> tuple[Any, ...]:
         """The outputs of the named heads for raw observations [B, ...]."""

@@ -76,8 +76,7 @@ def env_probabilities(distribution: Distribution, parameters: Tensor) -> Array |
 def env_log_prob(distribution: Distribution, parameters: Tensor, action: Array) -> Array:
     """The log-probability of actions [B, *shape] of the environment, float [B]."""
     given = torch.from_numpy(action).to(parameters.device)
-    found: Array = _telling(distribution).env_log_prob(parameters, given).cpu().numpy()
-    return found
+    return _telling(distribution).env_log_prob(parameters, given).cpu().numpy()
 
 
 def _telling(distribution: Distribution) -> HasProbabilities:
@@ -87,5 +86,4 @@ def _telling(distribution: Distribution) -> HasProbabilities:
             f"the distribution {type(distribution).__name__} does not tell the probabilities of "
             "actions: it needs the methods of rlk_networks.HasProbabilities."
         )
-    telling: HasProbabilities = distribution  # type: ignore[assignment]
-    return telling
+    return distribution  # type: ignore[return-value]

@@ -50,8 +50,7 @@ class Critics(nn.Module):
         if self.n_outputs is not None:
             return torch.baddbmm(bias[:, None], hidden, weight.mT)
         # Not a product: of a matrix and a vector, a batched one takes six times as long.
-        values: Tensor = (hidden * weight).sum(-1) + bias
-        return values
+        return (hidden * weight).sum(-1) + bias
 
     def hidden(self, features: Tensor, action: Tensor) -> Tensor:
         """The output of every critic's hidden layers, [C, B, F'] (`Policy.hidden`)."""

@@ -111,12 +111,10 @@ def _final(rollout: Rollout, asked: Array) -> Any:
 
 def _values(policy: Policy, observation: Any, device: Any) -> Array:
     (value,) = policy(as_tensor(observation, device), "vf")
-    array: Array = value[:, 0].cpu().numpy()
-    return array
+    return value[:, 0].cpu().numpy()
 
 
 def _values_with(policy: Policy, observation: Any, state: Array, device: Any) -> Array:
     features, _ = stepped(policy, observation, state, np.zeros(len(state), np.bool_), device)
     value = policy.get_submodule("vf")(features)
-    array: Array = value[:, 0].cpu().numpy()
-    return array
+    return value[:, 0].cpu().numpy()

@@ -52,8 +52,7 @@ class Minibatch:
 
     def outputs(self, policy: Policy, *names: str) -> tuple[Any, ...]:
         """The outputs of the named heads for these observations, each [B, ...]; `vf` is [B, 1]."""
-        given: tuple[Any, ...] = policy(self.observation, *names)
-        return given
+        return policy(self.observation, *names)
 
     def hidden(self, policy: Policy, name: str) -> Tensor:
         """The output of a head's hidden layers for these observations (`Policy.hidden`)."""
@@ -74,8 +73,7 @@ def flat(rollout: Rollout, advantage: Array, device: Any = "cpu") -> Minibatch:
     """
 
     def tensor(array: Array) -> Tensor:
-        joined: Tensor = as_tensor(array.reshape(-1, *array.shape[2:]), device)
-        return joined
+        return as_tensor(array.reshape(-1, *array.shape[2:]), device)
 
     value, log_prob = stored(rollout, "value"), rollout.extras.get("log_prob")
     return Minibatch(

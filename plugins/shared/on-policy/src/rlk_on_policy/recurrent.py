@@ -145,5 +145,4 @@ class RecurrentActor(TellsByDistribution):
     def parameters(self, observation: Any, carry: Any, episode_start: Array) -> Tensor:
         carry = checked_state(self.policy, carry, len(episode_start))
         features, _ = stepped(self.policy, observation, carry, episode_start, self.device)
-        found: Tensor = self._pi(features)
-        return found
+        return self._pi(features)

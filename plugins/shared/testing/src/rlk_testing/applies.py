@@ -37,8 +37,7 @@ def applies(*asked: Question) -> Callable[[Decorated], Decorated]:
 
 def questions(check: object) -> tuple[Question, ...]:
     """The conditions of a check; empty if it always applies."""
-    found: tuple[Question, ...] = getattr(check, _QUESTIONS, ())
-    return found
+    return getattr(check, _QUESTIONS, ())
 
 
 def is_applicable(suite: Any, check: object) -> bool:

@@ -310,8 +310,7 @@ class Forever(gym.Env[Any, Any]):
 def show(space: spaces.Space[Any], rng: np.random.Generator) -> Array:
     """A random observation that shows the right action, float32 [W]."""
     if isinstance(space, spaces.Discrete):
-        one: Array = np.eye(int(space.n), dtype=np.float32)[rng.integers(space.n)]
-        return one
+        return np.eye(int(space.n), dtype=np.float32)[rng.integers(space.n)]
     if isinstance(space, spaces.MultiDiscrete):
         sizes = space.nvec.reshape(-1)
         chosen = [np.eye(int(n), dtype=np.float32)[rng.integers(n)] for n in sizes]

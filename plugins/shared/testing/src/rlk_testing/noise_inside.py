@@ -81,14 +81,12 @@ class Inner:
     def values(self, observation: Any) -> Array:
         with torch.inference_mode():
             (values,) = self.policy(torch.from_numpy(observation), "pi")
-        found: Array = values.numpy()
-        return found
+        return values.numpy()
 
     def probabilities(self, observation: Any, carry: Any, episode_start: Array) -> Array:
         """The softmax of the values, float [N, A]."""
         weights = np.exp(self.values(observation))
-        found: Array = weights / weights.sum(1, keepdims=True)
-        return found
+        return weights / weights.sum(1, keepdims=True)
 
 
 def observed(n_envs: int, t: int) -> Array:

@@ -286,8 +286,7 @@ class Problem:
 
     def step(self, communicator: Communicator | None = None) -> Loss:
         among = communicator or OneProcess()
-        found: Loss = self.optimiser.step(Objective(self.group, self.quadratic, (), among))
-        return found
+        return self.optimiser.step(Objective(self.group, self.quadratic, (), among))
 
     def steps(self, count: int, communicator: Communicator | None = None) -> None:
         for _ in range(count):

@@ -35,8 +35,7 @@ class ScheduleContract:
     def schedule(self) -> Schedule:
         """A new schedule."""
         shape: Any = self.shape()
-        made: Schedule = shape(*self.arguments)
-        return made
+        return shape(*self.arguments)
 
     def test_its_values_are_finite_numbers_in_the_whole_run(self) -> None:
         schedule = self.schedule()

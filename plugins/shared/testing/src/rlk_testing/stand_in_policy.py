@@ -71,8 +71,7 @@ class Passes(nn.Module):
 
 
 def _as_float(part: Any) -> Tensor:
-    number: Tensor = part.to(torch.float32)
-    return number
+    return part.to(torch.float32)
 
 
 def flat_size(space: gym.Space[Any]) -> int:

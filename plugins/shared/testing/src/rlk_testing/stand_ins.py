@@ -87,8 +87,7 @@ class ValueHead(nn.Module):
         nn.init.zeros_(self.out.bias)
 
     def forward(self, features: Tensor) -> Tensor:
-        value: Tensor = self.out(self.trunk(features))
-        return value
+        return self.out(self.trunk(features))
 
 
 class RandomActor:
@@ -117,8 +116,7 @@ class RandomActor:
         space = self.space
         if isinstance(space, gym.spaces.Box):
             low, high = np.maximum(space.low, -10.0), np.minimum(space.high, 10.0)
-            between: Array = (low + uniform * (high - low)).astype(np.float32)
-            return between
+            return (low + uniform * (high - low)).astype(np.float32)
         sizes = {"Discrete": "n", "MultiDiscrete": "nvec"}.get(type(space).__name__, "")
         return (uniform * getattr(space, sizes, 2)).astype(np.int64)
 
@@ -259,8 +257,7 @@ class StandInSerializer:
         return state
 
     def manifest(self, path: Path) -> State:
-        manifest: State = self.read(path)["manifest"]
-        return manifest
+        return self.read(path)["manifest"]
 
 
 def _newest_first(folder: Path) -> list[str]:

@@ -31,8 +31,7 @@ class WrapperSuite(RunContract):
         return {**first, **self.walk}
 
     def around_one(self) -> gym.Env[Any, Any]:
-        env: gym.Env[Any, Any] = self.made(Walk(**self.keywords()))
-        return env
+        return self.made(Walk(**self.keywords()))
 
     def around_many(self, training: bool = True, out: str | None = None, **walk: Any) -> Any:
         """The wrapper around a `WatchedVecEnv` of walks, with these keywords besides their own.

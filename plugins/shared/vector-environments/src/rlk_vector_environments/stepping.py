@@ -165,7 +165,7 @@ class EnvironmentGroup:
         except Exception:
             self._check(check_reset, index, result)
             raise
-        return info  # type: ignore[no-any-return]
+        return info
 
     def reset(
         self, turn: int, seeds: Mapping[int, int | None], options: dict[str, Any] | None

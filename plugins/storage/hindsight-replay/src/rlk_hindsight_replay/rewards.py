@@ -211,7 +211,7 @@ def _member(env: Any, name: str) -> Callable[..., Any] | None:
         return found if callable(found) else None
     vector = env.unwrapped
     if callable(getattr(vector, name, None)):
-        return getattr(vector, name)  # type: ignore[no-any-return]
+        return getattr(vector, name)
     if hasattr(vector, "envs"):
         return _member(vector.envs[0], name)
     if hasattr(vector, "call_at"):

@@ -39,8 +39,7 @@ class NStep:
 
     def window(self, index: Array, length: int) -> Window:
         """n steps from each index on, or fewer if there are not so many."""
-        window: Window = self._base.window(index, self._n)
-        return window
+        return self._base.window(index, self._n)
 
     def fold(self, window: Window) -> Batch:
         """The first step of each window, with its return, and the observation m steps later."""
@@ -49,7 +48,7 @@ class NStep:
         last = steps - 1, np.arange(len(steps))
         discount = self._powers.take(steps)
         discount[window.terminated[last]] = 0.0
-        return self._base.batch(window, reward, discount, steps)  # type: ignore[no-any-return]
+        return self._base.batch(window, reward, discount, steps)
 
     def feedback(self, batch: Batch, update: Update) -> None:
         """Nothing is learnt from updates."""
@@ -85,5 +84,4 @@ def n_step_return(reward: Array, steps: Array, powers: Array) -> Array:
         powers: gamma^k, float32 [L + 1].
     """
     counts = np.arange(len(reward))[:, None] < steps
-    total: Array = np.where(counts, reward, np.float32(0)).T @ powers[: len(reward)]
-    return total
+    return np.where(counts, reward, np.float32(0)).T @ powers[: len(reward)]

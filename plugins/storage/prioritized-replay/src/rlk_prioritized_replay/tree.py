@@ -88,8 +88,7 @@ class SumTree:
         running = _running(self._blocks.take(block, axis=0))
         # What a block adds to the sum of all and its own sum may differ by a rounding error.
         np.minimum(target, np.nextafter(running[:, -1], 0), out=target)
-        found: Array = block * self._size + (running > target[:, None]).argmax(axis=1)
-        return found
+        return block * self._size + (running > target[:, None]).argmax(axis=1)
 
     def _refresh(self) -> None:
         """Sum the blocks with changed leaves again, once for all changes since the last search."""
@@ -112,5 +111,4 @@ class SumTree:
 
 def _running(values: Array) -> Array:
     """The running sums of every row."""
-    sums: Array = torch.from_numpy(values).cumsum(1).numpy()
-    return sums
+    return torch.from_numpy(values).cumsum(1).numpy()

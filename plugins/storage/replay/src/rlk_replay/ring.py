@@ -260,31 +260,26 @@ class Ring:
     def steps_from_start(self, slot: Array) -> Array:
         """Steps since the first of its episode that is stored, int64 [B]."""
         first = self._bound(slot, 0)
-        found: Array = self.time_of(slot) - np.maximum(first, self._time - self.capacity)
-        return found
+        return self.time_of(slot) - np.maximum(first, self._time - self.capacity)
 
     def steps_to_end(self, slot: Array) -> Array:
         """Steps to the last of its episode that is stored, int64 [B]."""
         last = self._bound(slot, 1)
-        found: Array = np.minimum(last, self._time - 1) - self.time_of(slot)
-        return found
+        return np.minimum(last, self._time - 1) - self.time_of(slot)
 
     def time_of(self, slot: Array) -> Array:
         """The vector steps since `open` in these slots, int64 [B]."""
         newest = self._time - 1
-        time: Array = newest - (newest - slot // self.n_envs) % self.capacity
-        return time
+        return newest - (newest - slot // self.n_envs) % self.capacity
 
     def is_over(self, slot: Array) -> Array:
         """Whether the episodes of these slots have ended, bool [B]."""
-        over: Array = self._bound(slot, 1) != OPEN
-        return over
+        return self._bound(slot, 1) != OPEN
 
     def _bound(self, slot: Array, which: int) -> Array:
         """First (0) or last (1) time of their episodes, int64 [B]."""
         # Indexed, not taken: `take` copies the whole of an array that is not contiguous.
-        found: Array = self._episodes.bounds.reshape(-1, 2)[slot, which]
-        return found
+        return self._episodes.bounds.reshape(-1, 2)[slot, which]
 
     # ---- state -----------------------------------------------------------------------------------
 

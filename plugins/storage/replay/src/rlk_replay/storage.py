@@ -119,8 +119,7 @@ class Replay:
             return self._one_step(index, weight)
         window: Window = owner["window"].window(index, 1)
         window.weight = weight
-        batch: Batch = owner["fold"].fold(owner["relabel"].relabel(window))
-        return batch
+        return owner["fold"].fold(owner["relabel"].relabel(window))
 
     def _one_step(self, index: Array, weight: Array) -> Batch:
         """The last three stages for single steps, where no decorator takes one of them.
@@ -232,8 +231,7 @@ class Replay:
 
     def following(self, slot: Array, steps: Array | int) -> Array:
         """The slot so many steps later in the same environment; negative numbers go back."""
-        found: Array = (slot + steps * np.int64(self._n_envs)) % self.slots
-        return found
+        return (slot + steps * np.int64(self._n_envs)) % self.slots
 
     def steps_to_end(self, slot: Array) -> Array:
         """Steps to the last of its episode, or to the newest if that still runs; int64 [B]."""
@@ -252,14 +250,12 @@ class Replay:
 
         `number % slots` is the slot again: so a number tells whether a slot was overwritten since.
         """
-        found: Array = self._ring.time_of(slot) * self._n_envs + slot % self._n_envs
-        return found
+        return self._ring.time_of(slot) * self._n_envs + slot % self._n_envs
 
     def oldest_first(self) -> Array:
         """The slots of all transitions stored, int64 [len], in the order of their numbers."""
         slots = np.arange(len(self))
-        found: Array = slots[np.argsort(self.number(slots))]
-        return found
+        return slots[np.argsort(self.number(slots))]
 
     def observation_after(self, slot: Array, key: str | None = None) -> Array:
         """The observations that these steps led to, copied, [B, ...]; for a Dict, this key."""

@@ -149,8 +149,7 @@ class TrajectoryReplay:
         times = np.arange(self._schema.n_steps + 1)[:, None]
 
         def sequences(store: Array) -> Array:
-            found: Array = store[slots, times[: store.shape[1]], envs]
-            return found
+            return store[slots, times[: store.shape[1]], envs]
 
         observations = [sequences(store) for store in self._observations]
         final = sequences(fields["final"])

@@ -140,8 +140,7 @@ class PoolVecEnv(VectorEnv[Any, Any, Array]):
 
     def _reset(self, chosen: list[int]) -> tuple[Any, dict[str, Any]]:
         """Start the chosen environments anew: their rows of observations and infos."""
-        found: tuple[Any, dict[str, Any]] = self.pool.reset(np.array(chosen, np.int32))
-        return found
+        return self.pool.reset(np.array(chosen, np.int32))
 
     def _restarted(self, chosen: list[int]) -> tuple[Any, dict[str, Any]]:
         """Likewise, by the step after their end, whose actions and rewards mean nothing."""
@@ -187,8 +186,7 @@ def _as_space(space: Any) -> gym.Space[Any]:
     """A space of Gymnasium; for structured observations, EnvPool has a plain dict of spaces."""
     if isinstance(space, dict):
         return gym.spaces.Dict({key: _as_space(part) for key, part in space.items()})
-    found: gym.Space[Any] = space
-    return found
+    return space
 
 
 def _tree(observation: Any) -> Any:

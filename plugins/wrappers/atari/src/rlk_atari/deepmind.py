@@ -177,8 +177,7 @@ class AtariGame(gym.Wrapper[Array, int, Array, int]):
         """A new array [height, width, frames]."""
         if self.stack_size == 1:
             return self._frames[0][..., None]
-        merged: Array = self._images.merge(self._frames)
-        return merged
+        return self._images.merge(self._frames)
 
 
 def _opencv() -> Any:

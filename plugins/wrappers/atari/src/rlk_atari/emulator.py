@@ -86,7 +86,7 @@ class Emulator:
     @property
     def lives(self) -> int:
         """How many lives are left; 0 if the game does not count lives."""
-        return self.ale.lives()  # type: ignore[no-any-return]
+        return self.ale.lives()
 
 
 def _check(env: gym.Env[Any, Any]) -> None:

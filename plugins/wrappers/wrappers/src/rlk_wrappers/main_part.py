@@ -32,8 +32,7 @@ def main_box(space: Any, title: str) -> spaces.Box:
 
 def main_of(observation: Any) -> Array:
     """That part of one observation, or of a batch of observations."""
-    found: Array = observation[KEY] if isinstance(observation, dict) else observation
-    return found
+    return observation[KEY] if isinstance(observation, dict) else observation
 
 
 def with_main(whole: Any, part: Any) -> Any:

@@ -83,8 +83,7 @@ class TimeFeature(VectorLayer):
         """The remaining part of every episode, from 1 to 0, float64 [N]."""
         if self._config.test_mode:
             return np.ones(self.num_envs)
-        left: Array = np.maximum(1.0 - self._steps / self._limit, 0.0)
-        return left
+        return np.maximum(1.0 - self._steps / self._limit, 0.0)
 
     def _own_state(self) -> list[State]:
         return [{"steps": steps} for steps in self._steps.tolist()]

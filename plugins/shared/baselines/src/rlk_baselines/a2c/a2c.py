@@ -18,8 +18,7 @@ def discount_with_dones(rewards: Any, dones: Sequence[Any], gamma: float) -> lis
         dones: bool [T], whether a step is the last of an episode.
         gamma: the discount factor.
     """
-    found: list[float] = discount_with_boundaries(rewards, [False, *dones[:-1]], gamma).tolist()
-    return found
+    return discount_with_boundaries(rewards, [False, *dones[:-1]], gamma).tolist()
 
 
 class A2C(ActorCriticRLModel):

@@ -109,8 +109,7 @@ def env_actions(run: Run, actions: Array) -> Array:
     if run.plan.algorithm.component.collects == "off-policy":  # chosen from -1 to 1
         middle, half = (part.reshape(space.shape) for part in middle_and_half(space))
         return np.asarray(middle + half * shaped, space.dtype)
-    clipped: Array = np.clip(shaped, space.low, space.high)
-    return clipped
+    return np.clip(shaped, space.low, space.high)
 
 
 def first(observation: Any) -> Any:

@@ -93,5 +93,4 @@ class CollectionOfACER(Collection):
 def _probabilities(logits: Array) -> Array:
     """The probabilities of actions, [N, A]: the softmax of logits [N, A]."""
     powers = np.exp(logits - logits.max(-1, keepdims=True))
-    found: Array = powers / powers.sum(-1, keepdims=True)
-    return found
+    return powers / powers.sum(-1, keepdims=True)

@@ -69,5 +69,4 @@ class LoopVariables(AccumulatedVariables):
 def log_prob_of(run: Run, observation: Any, action: torch.Tensor) -> torch.Tensor:
     """Of actions by the policy as it is, float [N]: A2C does not store it."""
     (parameters,) = run.policy(observation, "pi")
-    found: torch.Tensor = run.distribution.log_prob(parameters, action)
-    return found
+    return run.distribution.log_prob(parameters, action)

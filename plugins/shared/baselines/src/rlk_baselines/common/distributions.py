@@ -70,28 +70,24 @@ class _OfRule(ProbabilityDistribution):
         return self.flat
 
     def mode(self) -> Tensor:
-        found: Tensor = self._rule.mode(self.flat)
-        return found
+        return self._rule.mode(self.flat)
 
     def neglogp(self, x: Any) -> Tensor:
         found: Tensor = self._rule.log_prob(self.flat, torch.as_tensor(x))
         return -found
 
     def kl(self, other: Any) -> Tensor:
-        found: Tensor = self._rule.kl(self.flat, other.flat)
-        return found
+        return self._rule.kl(self.flat, other.flat)
 
     def entropy(self) -> Tensor:
-        found: Tensor = self._rule.entropy(self.flat)
-        return found
+        return self._rule.entropy(self.flat)
 
     def sample(self) -> Tensor:
         rng = np.random.default_rng(int(torch.randint(2**31, ())))
         several = self.flat.shape[:-1]
         noise = torch.as_tensor(self._rule.noise(rng, several.numel()))
         noise = noise.reshape(*several, *noise.shape[1:]).to(self.flat.device)
-        found: Tensor = self._rule.sample(self.flat, noise)
-        return found
+        return self._rule.sample(self.flat, noise)
 
     @classmethod
     def fromflat(cls, flat: Any) -> ProbabilityDistribution:

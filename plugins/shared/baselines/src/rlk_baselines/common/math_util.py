@@ -48,12 +48,10 @@ def discount_with_boundaries(rewards: Any, episode_starts: Any, gamma: float) ->
 def scale_action(action_space: Any, action: Array) -> Array:
     """Scale an action from the bounds of a Box to [-1, 1]."""
     low, high = action_space.low, action_space.high
-    scaled: Array = 2.0 * ((action - low) / (high - low)) - 1.0
-    return scaled
+    return 2.0 * ((action - low) / (high - low)) - 1.0
 
 
 def unscale_action(action_space: Any, scaled_action: Array) -> Array:
     """Scale an action from [-1, 1] to the bounds of a Box."""
     low, high = action_space.low, action_space.high
-    found: Array = low + 0.5 * (scaled_action + 1.0) * (high - low)
-    return found
+    return low + 0.5 * (scaled_action + 1.0) * (high - low)

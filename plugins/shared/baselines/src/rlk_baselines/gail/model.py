@@ -132,8 +132,7 @@ class GAIL(SegmentModel):
     @property
     def _adversary(self) -> Adversary:
         """The discriminator and its training, which belong to the agent."""
-        adversary: Adversary = self.agent.run.hooks.get(gail_reward.name).adversary
-        return adversary
+        return self.agent.run.hooks.get(gail_reward.name).adversary
 
 
 def _named(state: Mapping[str, Any]) -> dict[str, Array]:

@@ -150,12 +150,10 @@ class HER(OffPolicyRLModel):
         return (FlatGoals(observation).space if is_flat else observation), action
 
     def own_constants(self, total_timesteps: int) -> dict[str, Any]:
-        found: dict[str, Any] = self.model_class.own_constants(self, total_timesteps)
-        return found
+        return self.model_class.own_constants(self, total_timesteps)
 
     def own_plugins(self) -> list[Any]:
-        found: list[Any] = self.model_class.own_plugins(self)
-        return found
+        return self.model_class.own_plugins(self)
 
     # ---- learning and acting ---------------------------------------------------------------------
 

@@ -63,8 +63,7 @@ class Rows(nn.Module):
 
     def forward(self, observation: Mapping[str, Tensor]) -> Tensor:
         row = torch.cat([observation[key].flatten(1) for key in KEYS], dim=1)
-        features: Tensor = self.encoder(row)
-        return features
+        return self.encoder(row)
 
 
 def row_space(observation_space: Any) -> Any:

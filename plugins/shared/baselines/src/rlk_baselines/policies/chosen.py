@@ -112,8 +112,7 @@ def _feature_extraction(component: Component) -> Any:
 def held_kwargs(kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """`policy_kwargs` as JSON values; torch activations become names that can be read again."""
     names = {key: named_activation(kwargs[key]) for key in _ACTIVATIONS & kwargs.keys()}
-    found: dict[str, Any] = plain({**kwargs, **names})
-    return found
+    return plain({**kwargs, **names})
 
 
 def named_activation(act_fun: Any) -> Any:

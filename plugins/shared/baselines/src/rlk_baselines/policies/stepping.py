@@ -108,8 +108,7 @@ class SteppedPolicy:
     @property
     def initial_state(self) -> Array | None:
         """The state before the first step, float [n_envs, S]; None if it is not recurrent."""
-        state: Array | None = self._before(self._run.n_envs)
-        return state
+        return self._before(self._run.n_envs)
 
     def proba_step(self, obs: Any, state: Any = None, mask: Any = None) -> Any:
         """The probabilities of actions, for observations [B, ...]: see `action_probability`."""
@@ -178,8 +177,7 @@ class ActorCriticStep(SteppedPolicy):
     def value(self, obs: Any, state: Any = None, mask: Any = None) -> Array:
         """The values of observations, float [B]; arguments as in `step`."""
         features, _ = self._encoded(obs, state, mask)
-        found: Array = self._value(features, self._head("pi", features)).cpu().numpy()
-        return found
+        return self._value(features, self._head("pi", features)).cpu().numpy()
 
     def _value(self, features: Tensor, parameters: Tensor) -> Tensor:
         """The value [B]; for ACER, which has no value head, the expectation of its Q values."""
@@ -252,8 +250,7 @@ class ContinuousStep(SteppedPolicy):
 
     def sample(self, batch: Any) -> Array:
         """Actions of the environment for observations [B, ...], sampled from the policy."""
-        found: Array = self._model.agent.predict(batch, deterministic=False)[0]
-        return found
+        return self._model.agent.predict(batch, deterministic=False)[0]
 
 
 class DeterministicStep(ContinuousStep):
@@ -296,5 +293,4 @@ class ValuedStep(DeterministicStep):
         features, _ = self._encoded(obs, state, mask)
         own = as_tensor(np.asarray(action, np.float32).reshape(len(features), -1), self._run.device)
         q = self._run.policy.qf(features, own)
-        found: Array = self._run.algorithm.scale.value(q).cpu().numpy()
-        return found
+        return self._run.algorithm.scale.value(q).cpu().numpy()

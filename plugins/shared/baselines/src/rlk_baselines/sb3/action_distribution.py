@@ -40,8 +40,7 @@ class ActionDistribution:
         given = actions if isinstance(actions, Tensor) else torch.as_tensor(actions)
         given = given.to(self.parameters.device)
         own = given.reshape(self.parameters.shape[0], *self._rule.action.shape) - self._first
-        found: Tensor = self._rule.log_prob(self.parameters, own)
-        return found
+        return self._rule.log_prob(self.parameters, own)
 
     def entropy(self) -> Tensor | None:
         """The entropy in nats, float [B]; None if it has no closed form."""

@@ -146,8 +146,7 @@ class Turning(nn.Module):
         elif self._keys:
             turned = {key: observation[key].movedim(-1, -3) for key in self._keys}
             observation = {**observation, **turned}
-        features: Tensor = self.extractor(observation)
-        return features
+        return self.extractor(observation)
 
 
 def _name(policy: Any) -> str:

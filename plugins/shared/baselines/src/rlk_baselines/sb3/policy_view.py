@@ -107,8 +107,7 @@ class PolicyView(nn.Module):
         found = [one.extractor for one in self.module.modules() if isinstance(one, Turning)]
         if len(found) != 1:
             raise AttributeError("features_extractor")
-        own: nn.Module = found[0]
-        return own
+        return found[0]
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
@@ -155,13 +154,11 @@ class PolicyView(nn.Module):
             seen = channels_first(observation, self._model.observation_space)
             return self._predict_by_copy(seen, state, episode_start, deterministic)
         call = (observation, state, episode_start, deterministic)
-        found: tuple[Any, Any] = self._model.predict(*call)
-        return found
+        return self._model.predict(*call)
 
     def _predict_by_copy(self, *call: Any) -> tuple[Any, Any]:
         """As `Agent.predict`, with the parameters of this copy."""
-        found: tuple[Any, Any] = self._acting.predict(*call)
-        return found
+        return self._acting.predict(*call)
 
     def obs_to_tensor(self, observation: Any) -> tuple[Any, bool]:
         """Convert observations to a tensor [B, ...], or a dict of tensors.
@@ -246,8 +243,7 @@ class QView(PolicyView):
             obs: tensors, as `obs_to_tensor` returns them, or arrays.
         """
         (values,) = self.module(self._tensors(obs), "qf")
-        found: Tensor = values
-        return found
+        return values
 
     def _acted(self, obs: Any, deterministic: bool) -> Tensor:
         """The actions with the largest Q values, int64 [B]."""
@@ -275,8 +271,7 @@ class DeterministicView(CriticsView):
     def _acted(self, obs: Any, deterministic: bool) -> Tensor:
         """Actions float [B, D], scaled to -1 to 1."""
         (actions,) = self.module(self._tensors(obs), "pi")
-        found: Tensor = actions
-        return found
+        return actions
 
 
 class StochasticView(CriticsView):
@@ -358,8 +353,7 @@ class ActorCriticView(PolicyView):
                 f"the policy of this {type(self._model).__name__} remembers, so that observations "
                 "alone do not tell what it does. Use model.predict(obs, state, episode_start)."
             )
-        found: tuple[Tensor, ...] = self.module(self._tensors(obs), *names)
-        return found
+        return self.module(self._tensors(obs), *names)
 
 
 def _itself(module: Policy) -> Policy:

@@ -93,30 +93,26 @@ class ModelsReplay(ReplayView):
     def actions(self) -> Array:
         """[S, N, D]; those of a Box from -1 to 1."""
         start = getattr(self.action_space, "start", 0)
-        found: Array = self._of_all(
+        return self._of_all(
             lambda window: (window.action[0] + start).reshape(len(window.index), -1)
         )
-        return found
 
     @property
     def rewards(self) -> Array:
         """Float32 [S, N], not normalised by a `VecNormalize`."""
-        found: Array = self._of_all(lambda window: window.reward[0])
-        return found
+        return self._of_all(lambda window: window.reward[0])
 
     @property
     def dones(self) -> Array:
         """Whether an episode ended, terminated or truncated, as float32 [S, N]."""
-        found: Array = self._of_all(
+        return self._of_all(
             lambda window: (window.terminated[0] | window.truncated[0]).astype(np.float32)
         )
-        return found
 
     @property
     def timeouts(self) -> Array:
         """Whether an episode was truncated, as float32 [S, N]."""
-        found: Array = self._of_all(lambda window: window.truncated[0].astype(np.float32))
-        return found
+        return self._of_all(lambda window: window.truncated[0].astype(np.float32))
 
     def _of_all(self, part: Callable[[Any], Any]) -> Any:
         """What `part` takes of windows of one step, for all stored steps: [S, N, ...]."""

@@ -78,14 +78,12 @@ class ModelsRollout:
     @property
     def rewards(self) -> Array:
         """Float32 [T, N]."""
-        found: Array = self._latest.reward
-        return found
+        return self._latest.reward
 
     @property
     def values(self) -> Array:
         """Float32 [T, N], when the actions were taken."""
-        found: Array = self._latest.extras["value"]
-        return found
+        return self._latest.extras["value"]
 
     @property
     def log_probs(self) -> Array:

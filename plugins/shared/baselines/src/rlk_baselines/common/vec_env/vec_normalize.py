@@ -167,31 +167,27 @@ class VecNormalize(VecEnvWrapper):
 
     def _normalized(self, part: Array, rms: RunningMeanStd) -> Array:
         scaled = (part - rms.mean) / np.sqrt(rms.var + self.epsilon)
-        clipped: Array = np.clip(scaled, -self.clip_obs, self.clip_obs).astype(np.float32)
-        return clipped
+        return np.clip(scaled, -self.clip_obs, self.clip_obs).astype(np.float32)
 
     def normalize_reward(self, reward: Array) -> Array:
         """Normalise rewards, without updating the statistics."""
         if not self.norm_reward:
             return reward
         scaled = reward / float(np.sqrt(self.ret_rms.var + self.epsilon))  # keeps float32
-        clipped: Array = np.clip(scaled, -self.clip_reward, self.clip_reward)
-        return clipped
+        return np.clip(scaled, -self.clip_reward, self.clip_reward)
 
     def unnormalize_obs(self, obs: Any) -> Any:
         """The inverse of `normalize_obs`, except for values that were clipped."""
         return of_each(self._unnormalized, obs, self.obs_rms) if self.norm_obs else obs
 
     def _unnormalized(self, part: Array, rms: RunningMeanStd) -> Array:
-        found: Array = part * np.sqrt(rms.var + self.epsilon) + rms.mean
-        return found
+        return part * np.sqrt(rms.var + self.epsilon) + rms.mean
 
     def unnormalize_reward(self, reward: Array) -> Array:
         """The inverse of `normalize_reward`, except for values that were clipped."""
         if not self.norm_reward:
             return reward
-        found: Array = reward * np.sqrt(self.ret_rms.var + self.epsilon)
-        return found
+        return reward * np.sqrt(self.ret_rms.var + self.epsilon)
 
     def get_original_obs(self) -> Any:
         """The unnormalised observations of the latest step or reset.

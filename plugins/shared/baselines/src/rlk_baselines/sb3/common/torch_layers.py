@@ -70,8 +70,7 @@ class FlattenExtractor(BaseFeaturesExtractor):
         self.flatten = nn.Flatten()
 
     def forward(self, observations: Tensor) -> Tensor:
-        flat: Tensor = self.flatten(observations)
-        return flat
+        return self.flatten(observations)
 
 
 class NatureCNN(BaseFeaturesExtractor):
@@ -110,8 +109,7 @@ class NatureCNN(BaseFeaturesExtractor):
         self.linear = nn.Sequential(nn.Linear(flat, features_dim), nn.ReLU())
 
     def forward(self, observations: Tensor) -> Tensor:
-        features: Tensor = self.linear(self.cnn(observations))
-        return features
+        return self.linear(self.cnn(observations))
 
 
 class CombinedExtractor(BaseFeaturesExtractor):

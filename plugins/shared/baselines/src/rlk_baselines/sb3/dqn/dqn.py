@@ -56,8 +56,7 @@ class DQN(OffPolicyAlgorithm):
     @property
     def q_net(self) -> Callable[[Any], Any]:
         """The Q function: see `policy.q_net`."""
-        q_net: Callable[[Any], Any] = self.policy.q_net
-        return q_net
+        return self.policy.q_net
 
     @property
     def exploration_schedule(self) -> Callable[[float], float]:

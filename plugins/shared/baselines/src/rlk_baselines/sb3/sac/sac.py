@@ -44,8 +44,7 @@ class SAC(OffPolicyAlgorithm):
     def target_entropy(self) -> float | str:
         """The entropy that a learnt `ent_coef` aims at; as given if the model is not set up."""
         if self._agent is None:
-            given: float | str = self._given["target_entropy"]
-            return given
+            return self._given["target_entropy"]
         algorithm: Any = self.agent.run.algorithm
         return float(algorithm.alpha.target_entropy)
 
@@ -53,5 +52,4 @@ class SAC(OffPolicyAlgorithm):
     def log_ent_coef(self) -> Tensor | None:
         """The logarithm of a learnt `ent_coef`, a parameter; None if it is fixed."""
         algorithm: Any = self.agent.run.algorithm
-        learnt: Tensor | None = algorithm.alpha.log_alpha
-        return learnt
+        return algorithm.alpha.log_alpha

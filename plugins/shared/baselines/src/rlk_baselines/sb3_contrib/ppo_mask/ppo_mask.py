@@ -87,8 +87,7 @@ class MaskableView(ActorCriticView):
         """As `MaskablePPO.predict`."""
         call = (state, episode_start, deterministic)
         if self._acting is None:
-            found: tuple[Any, Any] = self._model.predict(observation, *call, action_masks)
-            return found
+            return self._model.predict(observation, *call, action_masks)
         seen, was_batched = self._model.with_masks(observation, action_masks)
         action, after = self._predict_by_copy(seen, *call)
         return (action if was_batched else action[0]), after
