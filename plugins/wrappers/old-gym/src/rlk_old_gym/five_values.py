@@ -95,7 +95,7 @@ class FiveValues(gymnasium.Env[Any, Any]):
     def _seed(self, seed: int) -> None:
         """Call the method `seed` of the outermost layer that has one, or else set `np_random`.
 
-        Only that of Gymnasium's base class may be set for sure, if it is no other kind of generator.
+        Only a generator of Gymnasium's base class may be set for sure.
         """
         inner = self.unwrapped
         seeding = next((one.seed for one in layers(self.env) if hasattr(one, "seed")), None)
