@@ -124,6 +124,23 @@ def test_a_setting_that_is_on_by_default_puts_its_plugin_in(planning_kernel, pla
     assert [one.name for one in other.noises] == ["trembles"] and len(other.storages) == 1
     assert other.callbacks[0].config.size == 5
     assert (other.algorithm.config.shaken, other.algorithm.config.sharpened) == (None, False)
+    left_out = plan("on", plugins=["no:shakes"])
+    assert left_out.noises == () and left_out.algorithm.config.shaken is None
+
+
+def test_a_plugin_that_is_on_by_default_fills_a_slot_before_the_records_default(
+    planning_kernel, plan
+):
+    @attrs.frozen(kw_only=True)
+    class Loud(type(plan().algorithm.config)):
+        ringing: bool = True
+
+    algorithms = planning_kernel.registries.algorithms
+    loud = attrs.evolve(algorithms.get("algo").component(), name="loud", config=Loud)
+    algorithms.register("loud", loud)
+    assert plan("loud", env=BOX).distribution.name == "gongs"
+    assert plan("loud", env=BOX, ringing=False).distribution.name == "bells"
+    assert plan("loud", env=BOX, distribution="bells").algorithm.config.ringing is False
 
 
 def test_a_default_of_the_algorithms_record_counts_more_than_its_configs(planning_kernel, plan):

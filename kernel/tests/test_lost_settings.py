@@ -148,3 +148,14 @@ def test_what_is_given_now_is_not_blamed_on_the_version_that_wrote_the_file(kern
     with pytest.raises(UnknownName, match="'older'") as raised:
         resolve(kernel, spec)
     assert "acme-tracks==1.0" not in str(raised.value)
+
+
+@pytest.mark.usefixtures("of_a_package")
+def test_a_component_of_the_program_under_the_name_of_a_packages_is_named(kernel, planned):
+    saved, settings = written_by_version(planned(), "1.0")
+    settings["older"] = 1
+    kernel.registries.loggers.unregister("tracker")
+    kernel.registries.loggers.register("tracker", Tracker, config=TrackerConfig)
+    said = r"written with acme-tracks==1\.0, and 'tracker' is of this program here\.$"
+    with pytest.raises(UnknownName, match=said):
+        resolve(kernel, spec_of(saved, kernel, observers=True))

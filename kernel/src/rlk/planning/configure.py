@@ -76,6 +76,10 @@ def _other_version(choice: Choice, layers: SettingLayers) -> str:
     written = layers.written_with.get(choice.name, choice.requirement)
     if written == choice.requirement:
         return ""
+    if not choice.version:
+        return (
+            f"The file was written with {written}, and {choice.name!r} is of {choice.owner} here."
+        )
     return (
         f"The file was written with {written}, and {choice.requirement} is installed. To use "
         f"the file as it is, type: {pip_install([written])}"

@@ -22,14 +22,15 @@ class Rank(enum.IntEnum):
 
     DEFAULT = 0  #: nobody asked for it: a config's own default, a component that joins by itself
     ALGORITHM = 1  #: the defaults of the chosen algorithm
-    PRESET = 2  #: tuned settings
-    PATCH = 3  #: what a plugin proposes
-    FILE = 4  #: a SPEC.toml, or a recipe
-    SAVED = 5  #: a saved plan, which has every setting of its run, not only those asked for
-    USER = 6  #: the command line, or keywords
+    CONFIG = 2  #: the defaults of its config that put in a plugin
+    PRESET = 3  #: tuned settings
+    PATCH = 4  #: what a plugin proposes
+    FILE = 5  #: a SPEC.toml, or a recipe
+    SAVED = 6  #: a saved plan, which has every setting of its run, not only those asked for
+    USER = 7  #: the command line, or keywords
     #: Derived by planning from all others, so that every key of one setting has the same value:
     #: after the user's `buffer_size=7`, `replay.buffer_size` is 7 even if a preset sets it.
-    DERIVED = 7
+    DERIVED = 8
 
 
 @attrs.frozen

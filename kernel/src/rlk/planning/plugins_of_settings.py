@@ -19,10 +19,11 @@ from rlk.settings import default_of
 def with_own_defaults(draft: Draft) -> Draft:
     """With the settings whose default, in the algorithm's config, names or activates a plugin.
 
-    They count as what the algorithm asks for in its `Component.defaults`, which come before them.
+    They count more than the `Component.defaults`, whose slots they may fill otherwise, unless one
+    of these is for the same setting.
     """
     component = draft.algorithm.component
-    origin = Origin(f"algorithm {draft.algorithm.name}", Rank.ALGORITHM)
+    origin = Origin(f"algorithm {draft.algorithm.name}", Rank.CONFIG)
     fields = {} if component.config is None else attrs.fields_dict(component.config)
     for key in (*component.selects, *component.activates):
         if key not in fields or draft.layers.at(Rank.ALGORITHM, key).is_set:
@@ -131,12 +132,13 @@ def _with_emptied_slots(draft: Draft) -> Draft:
 def _without_replaced(draft: Draft, slot: str, settings: Mapping[str, Setting]) -> Draft:
     """With None for the settings whose plugins others in the slot have replaced."""
     own_name = draft.registries.own_name
-    there = {*(choice.name for choice in filling(draft, slot)), *draft.left_out}
+    there = {choice.name for choice in filling(draft, slot)}
     for key, setting in settings.items():
         if _is_none(setting.value):
             continue
         name, _ = parse_plugin(_as_text(setting.value))
-        if own_name(name) not in there:
+        is_asked_for = setting.is_demand and own_name(name) in draft.left_out
+        if own_name(name) not in there and not is_asked_for:
             draft = draft.with_settings({key: None}, draft.layers.find(slot).origin, Rank.DERIVED)
     return draft
 

@@ -78,6 +78,8 @@ def test_a_model_is_loaded_to_act_with_a_replay_of_one(tmp_path: Path, own: bool
     if own:
         SAC("MlpPolicy", "Pendulum-v1", batch_size=4, buffer_size=9).save(path)
     expected = SAC.load(path).predict(PENDULUM.numpy(), deterministic=True)[0]
+    with pytest.warns(UserWarning, match=r"buffer_size=3 is less than a batch: it is 4"):
+        SAC.load(path, buffer_size=np.int64(3))
     with pytest.warns(UserWarning, match=r"buffer_size=1 is less than a batch: it is 4"):
         model = SAC.load(path, buffer_size=1)
     assert np.array_equal(model.predict(PENDULUM.numpy(), deterministic=True)[0], expected)

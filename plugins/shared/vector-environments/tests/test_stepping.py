@@ -213,6 +213,17 @@ def test_a_place_names_the_environment_its_method_and_the_innermost_function():
     assert place_of(sys._getframe()).startswith("no environment is called (test_stepping.py line")
 
 
+def test_a_place_names_an_environment_that_is_being_closed():
+    def hangs():
+        places.append(place_of(sys._getframe()))
+
+    of_two, _ = group(2)
+    of_two.reset(0, {4: None, 5: None}, None)
+    of_two.envs[1].close, places = hangs, []
+    assert close_all(of_two.envs, start=4) == []
+    assert places[0].startswith("environment 5 is in hangs (test_stepping.py line ")
+
+
 @pytest.mark.parametrize("leaving", [KeyboardInterrupt, SystemExit])
 def test_an_exit_tells_which_environment_was_in_which_method(leaving):
     def leave(*_, **how):

@@ -250,6 +250,7 @@ def plain_number(value: Any) -> Any:
 
 def is_finite(value: Any) -> bool:
     """Whether a value is a number with which a model may compute before rlk checks it."""
+    value = plain_number(value)
     return isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
 
 

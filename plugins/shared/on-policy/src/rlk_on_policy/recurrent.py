@@ -6,7 +6,7 @@ Shapes: T steps, N environments, F features, S numbers of state per environment.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,9 +17,6 @@ from rlk_networks import Distribution, Policy, as_tensor
 from rlk_networks.actor import STATE_TO_PASS, mode, sample
 from rlk_networks.probabilities import TellsByDistribution
 from rlk_networks.recurrent import encoder_of, is_recurrent
-
-if TYPE_CHECKING:
-    pass
 
 
 def state_fields(policy: Policy, *, first_only: bool = False) -> Mapping[str, Field]:

@@ -268,11 +268,19 @@ def place_of(frame: FrameType | None) -> str:
     where = f"({Path(code.co_filename).name} line {frame.f_lineno}, in {code.co_name})"
     inner, outer = frame, frame.f_back
     while outer is not None:
-        caller = outer.f_locals.get("self")
-        if isinstance(caller, EnvironmentGroup):
-            return f"environment {caller.called} is in {inner.f_code.co_name} {where}"
+        index = _called_in(outer)
+        if index is not None:
+            return f"environment {index} is in {inner.f_code.co_name} {where}"
         inner, outer = outer, outer.f_back
     return f"no environment is called {where}"
+
+
+def _called_in(frame: FrameType) -> int | None:
+    """The index of the environment that code of this module calls in a frame; None in any other."""
+    if frame.f_code is close_all.__code__:
+        return frame.f_locals.get("index")
+    group = frame.f_locals.get("self")
+    return group.called if isinstance(group, EnvironmentGroup) else None
 
 
 def close_all(envs: Iterable[gym.Env[Any, Any]], start: int = 0) -> list[EnvironmentFailed]:

@@ -93,12 +93,16 @@ class FiveValues(gymnasium.Env[Any, Any]):
         return observation, (result[1] if observation is not result else {})
 
     def _seed(self, seed: int) -> None:
-        """Call the method `seed` of the outermost layer that has one, or else set `np_random`."""
+        """Call the method `seed` of the outermost layer that has one, or else set `np_random`.
+
+        Only a generator of Gymnasium's base class may be set for sure.
+        """
+        inner = self.unwrapped
         seeding = next((one.seed for one in layers(self.env) if hasattr(one, "seed")), None)
         if seeding is not None:
             seeding(seed)
-        elif isinstance(getattr(self.unwrapped, "np_random", None), np.random.Generator):
-            self.unwrapped.np_random, _ = gymnasium.utils.seeding.np_random(seed)
+        elif isinstance(inner, gymnasium.Env) and isinstance(inner.np_random, np.random.Generator):
+            inner.np_random, _ = gymnasium.utils.seeding.np_random(seed)
         elif not self._has_warned:
             self._has_warned = True
             warn_program(

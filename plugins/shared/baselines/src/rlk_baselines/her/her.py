@@ -221,9 +221,8 @@ class HER(OffPolicyRLModel):
         saved.given.update({k: v for k, v in own.items() if k not in saved.changes})
         self._set_initial(saved.given, vector)
         self._use(saved.agent(self))
-        if (
-            self._awaited_env() is not None
-        ):  # a file that is written from it names the same environment
+        if self._awaited_env() is not None:
+            # A file that is written from this model names the same environment.
             self._env_id = saved.about["env_id"]
         self._seed_globally()
 
