@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from functools import partial
 from typing import Any
 
 import attrs
@@ -9,7 +11,9 @@ import pytest
 import torch
 
 import rlk
+from rlk.component import Component
 from rlk.errors import PlanError
+from rlk.saving import checkpoint
 from rlk_testing.environments import BY_ACTION_SPACE
 from rlk_testing.idle import Idle
 from rlk_testing.stand_in_policy import StandInPolicy
@@ -219,3 +223,58 @@ def test_another_policy_whose_networks_are_others_is_refused(
     path = make(policy=before).save(tmp_path / "model")
     with pytest.raises(PlanError, match=f"makes other networks than .* '{before.__name__}': "):
         rlk.load(path, kernel=rlk_stand_in_kernel, env=MATCH, policy=now)
+
+
+# ---- another collector ---------------------------------------------------------------------------
+
+
+class Still:
+    """A collector that steps nothing."""
+
+    def __init__(self, run):
+        self.run = run
+
+    def collect(self):
+        self.run.clock.timesteps += 8
+        return True
+
+    def forget(self): ...
+
+    def state_dict(self):
+        return {}
+
+    def load_state_dict(self, state): ...
+
+
+class LearnsNothing(StandIn):
+    def batches(self, storage):
+        return []
+
+
+@pytest.fixture
+def make_offline(make, rlk_stand_in_kernel):
+    still = Component(name="still", factory=Still, steps_nothing=True)
+    rlk_stand_in_kernel.registries.collectors.register("still", still)
+    return partial(make, algorithm=LearnsNothing, collector="still")
+
+
+def test_another_collector_begins_without_the_state_of_the_one_before(make, make_offline):
+    online, offline = make(algorithm=LearnsNothing), make_offline()
+    online.learn(4)  # the episodes that it is in end as well
+    was_offline = copy.deepcopy(checkpoint.run_state(offline.learn(16).run))
+    was_online = copy.deepcopy(checkpoint.run_state(online.run))
+    told = "the collector was 'still'; 'stand-in-collector' starts new episodes without its state"
+    assert checkpoint.restore(online.run, was_offline) == [told]
+    resets, reset = [], online.run.env.reset
+    online.run.env.reset = lambda **given: resets.append(given) or reset(**given)
+    online.learn_until(32)
+    assert online.num_timesteps == 32 and len(resets) == 1
+    told = "the collector was 'stand-in-collector'; 'still' begins without its state"
+    assert checkpoint.restore(offline.run, was_online) == [told]
+
+
+def test_nothing_fills_up_anew_where_nothing_is_collected(make_offline):
+    state = checkpoint.run_state(make_offline().learn(16).run, replay=False)
+    state["manifest"]["contents"].remove("environments")
+    told = ["the replay was left out of the checkpoint"]
+    assert checkpoint.restore(make_offline().run, state) == told

@@ -143,6 +143,16 @@ class AdoptsReplays(Protocol):
     def adopt(self, state: State) -> None: ...
 
 
+class GivesObservations(Protocol):
+    """A storage that returns the observations of all its transitions, as they were added.
+
+    They come in parts: each [M, ...], or a dict of such arrays. Policies that normalise take their
+    statistics from them where no environment is stepped.
+    """
+
+    def observations(self) -> Iterable[Any]: ...
+
+
 class AdoptsVectors(Protocol):
     """A vector backend that adapts a finished vector environment to the form of rlk.protocols."""
 

@@ -94,6 +94,21 @@ def with_new_optimisers(run: Run, state: State) -> tuple[State, list[str]]:
     return state, differs
 
 
+def changed_collector(saved: Mapping[str, Any], plan: Plan) -> str | None:
+    """A sentence on a collector that begins anew because the run had another one; else None.
+
+    Args:
+        saved: the plan in the file.
+        plan: the one that the state is restored in.
+    """
+    components = saved["components"]
+    before = next((one["name"] for one in components if one["slot"] == "collector"), None)
+    if before == plan.collector.name:
+        return None
+    begins = "begins" if plan.collector.component.steps_nothing else "starts new episodes"
+    return f"the collector was {before!r}; {plan.collector.name!r} {begins} without its state"
+
+
 def refuse_other_n_envs(run: Run, saved: int) -> None:
     """BadFile if a checkpoint has the state of another number of environments."""
     if saved != run.n_envs:

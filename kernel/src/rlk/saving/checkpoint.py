@@ -24,6 +24,7 @@ from rlk.running.environment_states import environment_states
 from rlk.running.moved_parameters import adopt_parameters
 from rlk.saving import plugin_states
 from rlk.saving.changed_parts import (
+    changed_collector,
     refuse_other_n_envs,
     refused_as_other_policy,
     with_new_optimisers,
@@ -202,7 +203,7 @@ def as_model(state: State) -> State:
 
 
 def _restore_experience(run: Run, state: State) -> list[str]:
-    """Restore plugins, replay and environments; return sentences on what will differ."""
+    """Restore plugins, replay and episodes; return sentences on what will differ."""
     contents, differs = state["manifest"]["contents"], list[str]()
     if "storage" in contents or "environments" in contents:
         refuse_other_n_envs(run, state["manifest"]["plan"]["run"]["n_envs"])
@@ -213,8 +214,24 @@ def _restore_experience(run: Run, state: State) -> list[str]:
     if "storage" in contents:
         _restore_part(run.storage, state, "storage", run.plan.storages[0].title)
     else:
-        differs.append("the replay was left out of the checkpoint and fills up anew")
-    if "environments" in contents and offers(run.env, KeepsEnvironmentState):
+        differs.append(_without_replay(run))
+    return differs + _restore_episodes(run, state)
+
+
+def _without_replay(run: Run) -> str:
+    """The sentence on a replay that the checkpoint does not hold."""
+    left_out = "the replay was left out of the checkpoint"
+    steps_nothing = run.plan.collector.component.steps_nothing
+    return left_out if steps_nothing else f"{left_out} and fills up anew"
+
+
+def _restore_episodes(run: Run, state: State) -> list[str]:
+    """Restore environments and collector, or let new episodes begin; return what will differ."""
+    manifest = state["manifest"]
+    if changed := changed_collector(manifest["plan"], run.plan):
+        run.collector.forget()
+        return [changed]
+    if "environments" in manifest["contents"] and offers(run.env, KeepsEnvironmentState):
         saved = part_of(state, "environments", list)
         refuse_other_n_envs(run, len(saved))
         with restoring(f"the environments {run.plan.env.name!r}"):
@@ -224,12 +241,11 @@ def _restore_experience(run: Run, state: State) -> list[str]:
             _restore_part(run.collector, state, "collector", run.plan.collector.title)
         except BadFile as error:  # its actor's carry is what noises keep from step to step
             raise BadFile(f"{error} {_WITHIN_EPISODES}") from error
-    else:
-        run.collector.forget()
-        if run.clock.cumulative_timesteps:  # else no episode had begun
-            name = run.plan.env.name
-            differs.append(f"the checkpoint has no state of {name}: episodes start anew")
-    return differs
+        return []
+    run.collector.forget()
+    if not run.clock.cumulative_timesteps or run.plan.collector.component.steps_nothing:
+        return []  # no episode had begun
+    return [f"the checkpoint has no state of {run.plan.env.name}: episodes start anew"]
 
 
 def _restore_part(part: Any, state: State, key: str, title: str) -> None:

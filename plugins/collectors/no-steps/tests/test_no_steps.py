@@ -6,13 +6,16 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
+from torch import nn
 
 import rlk
 from rlk.errors import PlanError, RlkError
 from rlk_expert_data import generate_expert_traj
 from rlk_no_steps.collector import NoSteps
+from rlk_running_statistics import ObservationStatistics
 from rlk_testing.environments import DiscreteMatch, environment_named
 
 DISCRETE = "rlk_testing.environments:DiscreteMatch"
@@ -52,6 +55,7 @@ def test_a_collection_counts_the_timesteps_of_all_ranks(collects: str, timesteps
         algorithm=SimpleNamespace(steps_per_collect=lambda: 4),
         n_envs=2,
         communicator=SimpleNamespace(size=3),
+        policy=nn.Identity(),
     )
     assert NoSteps(run).collect() is True
     assert run.clock.timesteps == 5 + timesteps * 3
@@ -118,6 +122,83 @@ def test_what_the_data_shows_is_learnt(recorded: dict[str, str]) -> None:
         for right in range(3):
             action, _ = agent.predict(np.eye(3, dtype=np.float32)[right], deterministic=True)
             assert action == 1 + right
+
+
+# ---- observations that a policy normalises -------------------------------------------------------
+
+
+class Far(gym.Env[Any, Any]):
+    """Observations of a scale of 100, in episodes of ten steps."""
+
+    observation_space = gym.spaces.Box(0.0, 200.0, (2,), np.float32)
+    action_space = gym.spaces.Box(-1.0, 1.0, (1,), np.float32)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        self._left = 10
+        return self._observation(), {}
+
+    def step(self, action: Any) -> Any:
+        self._left -= 1
+        return self._observation(), float(action[0]), self._left == 0, False, {}
+
+    def _observation(self) -> Any:
+        return self.np_random.uniform(0.0, 200.0, 2).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def far(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("far") / "far.npz"
+    generate_expert_traj(lambda _: np.zeros(1, np.float32), path, Far(), n_episodes=12, seed=3)
+    return path
+
+
+def statistics_of(agent: rlk.Agent) -> ObservationStatistics:
+    modules = agent.run.policy.modules()
+    (found,) = [one for one in modules if isinstance(one, ObservationStatistics)]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("algo", "plugins", "settings"),
+    [
+        ("ddpg", [], {"normalize_observations": True, "nb_rollout_steps": 4}),
+        ("sac", ["observation-statistics"], {"learning_starts": 0}),
+        ("sac", ["normalize:norm_reward=false"], {"learning_starts": 0}),
+    ],
+)
+def test_a_policy_normalises_by_the_observations_of_the_replay(
+    far: Path, algo: str, plugins: list[str], settings: dict[str, Any]
+) -> None:
+    with made(algo, Far, f"demonstrations:expert_path={far}", *plugins, **settings) as agent:
+        agent.learn(8)
+        statistics, seen = statistics_of(agent), np.load(far)["obs"]
+        assert statistics.observation.count == pytest.approx(len(seen), abs=0.01)
+        np.testing.assert_allclose(statistics.mean, seen.mean(0), rtol=1e-4)
+        np.testing.assert_allclose(statistics.std, seen.std(0), rtol=1e-3)
+
+
+def test_statistics_that_a_policy_has_are_kept(far: Path) -> None:
+    plugins = (f"demonstrations:expert_path={far}", "observation-statistics")
+    with made("sac", Far, *plugins, learning_starts=0) as agent:
+        statistics = statistics_of(agent)
+        statistics.begin([np.full((3, 2), 7.0)])
+        agent.learn(4)
+        assert statistics.observation.count == pytest.approx(3, abs=0.01)
+
+
+def test_a_storage_that_returns_no_observations_is_refused_where_they_are_normalised(
+    far: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr("rlk_replay.storage.Replay.observations")
+    plugin = f"demonstrations:expert_path={far}"
+    with made("sac", Far, plugin, learning_starts=0) as agent:
+        agent.learn(4)
+    with (
+        made("sac", Far, plugin, "observation-statistics", learning_starts=0) as agent,
+        pytest.raises(RlkError, match=r"'mlp' .* normalises .*'no-steps' .*'replay' .*--collector"),
+    ):
+        agent.learn(4)
 
 
 # ---- what is refused -----------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections import deque
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -93,6 +94,32 @@ def test_a_rank_restores_its_own_state_of_plugins_that_belongs_to_a_model(
     state, first = own_state(made(Level(5)), replay=True), Level(2)
     restore_own(made(first), state)  # which holds rank 0's
     assert first.level == 5
+
+
+class Still:
+    """A collector that steps nothing, and has no state."""
+
+    def __init__(self, run): ...
+
+    def collect(self):
+        return True
+
+    def forget(self): ...
+
+    def state_dict(self):
+        return {}
+
+    def load_state_dict(self, state): ...
+
+
+def test_a_rank_with_another_collector_begins_new_episodes(rlk_make, rlk_stand_in_kernel):
+    rlk_stand_in_kernel.registries.collectors.register("still", Still)
+    made = partial(rlk_make, "stand-in", kernel=rlk_stand_in_kernel)
+    state, run = own_state(made(collector="still").run, replay=True), made().run
+    forgotten = []
+    run.collector.forget = lambda: forgotten.append(True)
+    restore_own(run, state)
+    assert forgotten == [True]
 
 
 def restored(rank, seed_of_actor):

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from rlk_running_statistics import ObservationStatistics
+from rlk.one_process import OneProcess
+from rlk_running_statistics import Fresh, ObservationStatistics
 
 BOX = gym.spaces.Box(-np.inf, np.inf, (2,), np.float32)
 
@@ -95,15 +96,27 @@ def test_a_compiler_traces_it_whole_and_follows_what_changes() -> None:
     np.testing.assert_allclose(traced(x), [[0.0, 2.0]])
 
 
-def test_moments_begin_with_a_batch_only_if_they_contain_nothing_yet() -> None:
+def test_moments_begin_with_batches_only_if_they_contain_nothing_yet() -> None:
     statistics = ObservationStatistics(BOX, clip_obs=10.0, epsilon=1e-8)
     statistics.fixed = True
-    statistics.begin(np.array([[7.0, 7.0]], np.float32))
+    statistics.begin([np.array([[7.0, 7.0]], np.float32)])
     assert statistics.mean.tolist() == [0.0, 0.0] and not statistics.lack_observations()
     statistics.fixed = False
-    statistics.begin(np.array([[1.0, 10.0], [3.0, 30.0]], np.float32))
+    statistics.begin(np.array([[[1.0, 10.0]], [[3.0, 30.0]]], np.float32))  # two of one row
     np.testing.assert_allclose(statistics.mean, [2.0, 20.0], rtol=1e-4)
     np.testing.assert_allclose(statistics.std, [1.0, 10.0], rtol=1e-2)
-    statistics.begin(np.array([[7.0, 7.0]], np.float32))
+    statistics.begin([np.array([[7.0, 7.0]], np.float32)])
     np.testing.assert_allclose(statistics.mean, [2.0, 20.0], rtol=1e-4)
     assert not ObservationStatistics(None, 10.0, 1e-8).lack_observations()
+
+
+def test_moments_begin_with_the_batches_of_all_ranks() -> None:
+    class Ranks(OneProcess):
+        def gather(self, value: Any) -> list[Any]:
+            other = Fresh(2)
+            other.add(np.array([[3.0, 30.0]]))
+            return [value, other.moments()]
+
+    statistics = ObservationStatistics(BOX, clip_obs=10.0, epsilon=1e-8)
+    statistics.begin([np.array([[1.0, 10.0]], np.float32)], Ranks())
+    np.testing.assert_allclose(statistics.mean, [2.0, 20.0], rtol=1e-4)

@@ -172,3 +172,16 @@ def test_the_component_names_what_it_is() -> None:
     assert (component.name, component.collects, component.stages) == ("replay", "off-policy", ())
     assert component.load() is Replay
     assert ReplayConfig().buffer_size == 50_000
+
+
+def test_the_observations_of_all_transitions_come_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rlk_replay.storage._PART", 5)
+    storage, added = opened(), steps(9)
+    for step in added:
+        storage.add(step)
+    parts = list(storage.observations())
+    assert [len(part["small"]) for part in parts] == [5, 5, 2]
+    for key in SPACE.spaces:
+        found = np.concatenate([part[key] for part in parts])
+        kept = np.concatenate([step.observation[key] for step in added[-6:]])
+        assert sorted(found[:, 0].tolist()) == sorted(kept[:, 0].tolist())

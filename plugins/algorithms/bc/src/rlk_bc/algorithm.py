@@ -12,7 +12,6 @@ from rlk.protocols import Actor, Optimise, State
 from rlk.records import Batch, Field, Loss, Update
 from rlk_bc.config import BCConfig
 from rlk_bc.loss import loss_of_actions
-from rlk_bc.statistics import begin_statistics
 from rlk_bc.storage import ExpertTransitions, mean_loss
 from rlk_networks import Heads, policy_head
 from rlk_networks.actor import DistributionActor
@@ -50,7 +49,6 @@ class BC:
 
     def batches(self, storage: ExpertTransitions) -> Iterator[Batch]:
         """One epoch; the validation loss is computed after it."""
-        begin_statistics(self.policy, storage.observations)
         yield from storage.epoch()
         with torch.no_grad():
             loss = mean_loss(lambda batch: self.loss(batch).value, storage.validation())

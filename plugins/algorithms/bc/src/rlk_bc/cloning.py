@@ -17,11 +17,11 @@ from rlk.running.moved_parameters import adopt_parameters
 from rlk.running.torch_modes import check_can_train
 from rlk_action_scaling import BoxUnits
 from rlk_bc.loss import loss_of_actions, mode_loss, value_loss
-from rlk_bc.statistics import begin_statistics
 from rlk_expert_data import ExpertDataset, Trajectories
 from rlk_expert_data.arguments import checked_count, checked_positive
 from rlk_expert_data.fitting import actions_in, observations_in
 from rlk_expert_data.images import is_paths
+from rlk_running_statistics import begin_statistics
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
@@ -77,7 +77,7 @@ def pretrain(
     loss_of = loss_for(run)
     _check(run, dataset.trajectories)
     adopt_parameters(run)
-    begin_statistics(run.policy, lambda: _observations(run, dataset))
+    begin_statistics(run.policy, lambda: [_observations(run, dataset)])
     optimiser = torch.optim.Adam(run.policy.parameters(), lr=learning_rate, eps=adam_epsilon)
     for epoch in range(1, n_epochs + 1):
         losses = []

@@ -48,11 +48,11 @@ class ExpertTransitions:
         cut = max(1, int(self.config.train_fraction * size))
         return order[:cut], order[cut:]
 
-    def observations(self) -> Array:
-        """Those of the training transitions."""
+    def observations(self) -> Iterator[Array]:
+        """Those of the training transitions, in parts [M, ...]."""
         found, index = self.trajectories, self._parts[0]
         space = self._schema.observation_space
-        return observations_in(space, found.observation[index], found.whose)
+        yield observations_in(space, found.observation[index], found.whose)
 
     def __len__(self) -> int:
         """The number of training transitions."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
+from rlk.abilities import GivesObservations, offers
 from rlk.errors import RlkError
 from rlk.protocols import State
+from rlk_running_statistics import begin_statistics
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
@@ -18,6 +21,8 @@ class NoSteps:
     transitions a timestep. That of any other algorithm has the timesteps that it would have with
     steps, so that all that counts timesteps, such as schedules and `learning_starts`, means the
     same.
+
+    A policy that normalises observations and has none yet takes the statistics of the storage's.
     """
 
     def __init__(self, run: Run) -> None:
@@ -28,7 +33,8 @@ class NoSteps:
         """Count one collection.
 
         Raises:
-            RlkError: if the storage holds nothing to learn from.
+            RlkError: if the storage holds nothing to learn from, or no statistics can be taken of
+                its observations, which a policy would normalise by.
         """
         run = self.run
         stored = len(run.storage)
@@ -39,9 +45,23 @@ class NoSteps:
                 "demonstrations:expert_path=FILE, --plugin replay-start:run=RUN), or use another "
                 "collector (--collector steps)."
             )
+        begin_statistics(run.policy, self._observations, run.communicator)
         each = stored if self._is_offline else run.algorithm.steps_per_collect() * run.n_envs
         run.clock.timesteps += each * run.communicator.size
         return True
+
+    def _observations(self) -> Iterable[Any]:
+        run = self.run
+        storage: Any = run.storage
+        if not offers(storage, GivesObservations):
+            raise RlkError(
+                f"{run.plan.policy.title} normalises observations, but with "
+                f"{run.plan.collector.title} it sees none, and {run.plan.storages[0].title} does "
+                "not return those that it holds (rlk.abilities.GivesObservations). Normalise the "
+                "data instead, or use --collector steps."
+            )
+        found: Iterable[Any] = storage.observations()
+        return found
 
     def forget(self) -> None:
         """Nothing to forget."""

@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 
 #: The clock is the same on all ranks.
 OWN = ("collector", "storage", "environments", "plugins", "model_plugins", "streams", "metrics")
+#: Of the manifest, what says how these are restored: the plan names the collector, for example.
+OWN_MANIFEST = ("contents", "plan")
 
 
 def own_state(run: Run, *, replay: bool) -> State:
     """The state of a rank other than 0 that it needs, with rank 0's checkpoint, to continue."""
     state = checkpoint.run_in_training(run, replay=replay)
     own = {key: state[key] for key in OWN if key in state}
-    return own | {"contents": state["manifest"]["contents"]}
+    return own | {key: state["manifest"][key] for key in OWN_MANIFEST}
 
 
 def state_of(saved: State | None, rank: int) -> State | None:
@@ -36,7 +38,7 @@ def state_of(saved: State | None, rank: int) -> State | None:
 def restore_own(run: Run, own: State) -> None:
     """Restores the result of `own_state`, in a run that holds rank 0's checkpoint."""
     state = checkpoint.model_state(run)
-    state["manifest"]["contents"] = own["contents"]
+    state["manifest"] |= {key: own[key] for key in OWN_MANIFEST if key in own}
     checkpoint.restore(run, state | {key: own[key] for key in OWN if key in own})
 
 

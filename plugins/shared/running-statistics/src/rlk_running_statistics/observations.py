@@ -7,7 +7,7 @@ The moments are buffers of the policy, so every model and checkpoint contains th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import gymnasium as gym
@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from rlk import spaces
+from rlk.protocols import Communicator
 from rlk.records import Array
 from rlk_running_statistics.moments import Fresh, Moments
 
@@ -81,16 +82,20 @@ class ObservationStatistics(nn.Module):
         """Whether there are numbers to normalise, and the moments contain no observation yet."""
         return self.size > 0 and not self.fixed and self.observation.count <= PRIOR
 
-    def begin(self, observation: Any) -> None:
-        """Use the moments of a batch of observations, and go on from them.
+    def begin(self, batches: Iterable[Any], communicator: Communicator | None = None) -> None:
+        """Use the moments of batches of observations, and go on from them.
 
         Nothing changes if the moments contain observations already, or are fixed. This is for
-        learning from data, before which no environment was stepped.
+        learning from data, before which no environment was stepped. With a communicator, the
+        observations of all its ranks count.
         """
         if self.lack_observations():
             fresh = Fresh(self.size)
-            fresh.add(self.rows(observation))
-            self.observation.merge(*fresh.moments())
+            for observation in batches:
+                fresh.add(self.rows(observation))
+            mine = fresh.moments()
+            for moments in [mine] if communicator is None else communicator.gather(mine):
+                self.observation.merge(*moments)
             self.refresh()
 
     def refresh(self) -> None:

@@ -9,7 +9,7 @@ slot; the README explains how to write a decorating storage.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,9 @@ from rlk_replay.saved_steps import steps_of
 from rlk_replay.stages import Stages
 from rlk_replay.window import Window
 from rlk_stored_steps.leaves import observation_of
+
+#: How many observations `observations` copies at a time.
+_PART = 1024
 
 
 class Replay:
@@ -102,6 +105,13 @@ class Replay:
     def __len__(self) -> int:
         """Transitions stored; each of them can be sampled."""
         return len(self._ring)
+
+    def observations(self) -> Iterator[Any]:
+        """The observations of all transitions, in parts [M, ...]; for a Dict, dicts of these."""
+        for start in range(0, len(self), _PART):
+            slots = np.arange(start, min(start + _PART, len(self)))
+            _, seen, _ = self._ring.gather(slots, 1)
+            yield observation_of(self._ring.leaves, [values[0] for values in seen])
 
     # ---- sampling --------------------------------------------------------------------------------
 
