@@ -75,9 +75,11 @@ def test_a_process_that_ran_no_trial_or_that_crashed_ends_the_search(
 DEADLY = """
 import os
 import signal
+import time
 from pathlib import Path
 
 from rlk_testing.environments import DiscreteMatch
+from rlk_tune.process_ends import LOOK_SECONDS
 
 
 class Deadly(DiscreteMatch):
@@ -91,6 +93,8 @@ class Deadly(DiscreteMatch):
         except FileExistsError:
             return super().step(action)
         os.kill(os.getppid() if self.server else os.getpid(), self.by)
+        if self.server:  # until this process has found that its server is gone
+            time.sleep(4 * LOOK_SECONDS)
         return super().step(action)
 """
 
