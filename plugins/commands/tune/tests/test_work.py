@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import sysconfig
+import weakref
 from collections.abc import Callable
 from multiprocessing import Pipe, SimpleQueue, get_context
 from multiprocessing.connection import Connection
@@ -22,6 +23,7 @@ from rlk_testing.command_line import Terminal
 from rlk_testing.environments import DiscreteMatch
 from rlk_tune import process_ends, work
 from rlk_tune.search import Search
+from rlk_tune.signals import INTERRUPTIONS
 from rlk_tune.study import KILLED, next_trial, open_study
 from rlk_tune.work import _await, _Jobs
 
@@ -167,6 +169,24 @@ def test_a_process_that_is_killed_between_two_trials_is_started_anew(
     assert jobs.replace(0)
     assert len(started) == 2 and jobs.processes == started[1:]
     assert not jobs.replace(0)
+
+
+@pytest.mark.skipif(not hasattr(os, "kill"), reason="no process sends itself a signal")
+def test_a_signal_is_not_lost_while_an_agents_memory_is_freed(
+    tmp_path: Path, search: Callable[..., Search], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Agent:
+        """Refers to itself."""
+
+    agent: Any = Agent()
+    agent.own = agent
+    ended = weakref.ref(agent, lambda _: os.kill(os.getpid(), signal.SIGTERM))
+    study = open_study(tmp_path, search())
+    monkeypatch.setattr(work, "run_trial", lambda *_: None)
+    del agent
+    with pytest.raises(KeyboardInterrupt), INTERRUPTIONS.enabled():
+        work._run_and_report(tmp_path, search(), study, job=0, quiet=True)
+    assert ended() is None
 
 
 class StartsNot:

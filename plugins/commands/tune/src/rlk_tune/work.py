@@ -54,7 +54,10 @@ def _run_and_report(
 ) -> None:
     """Run a trial, and update the files."""
     trial = run_trial(search, study, job)
-    gc.collect()  # an agent has reference cycles: the replays of several would stay in memory
+    # An agent has reference cycles: the replays of several would stay in memory. What is collected
+    # calls code of weak references, in which an interruption would be lost.
+    with INTERRUPTIONS.held():
+        gc.collect()
     _report(folder, search, study, trial, quiet=quiet)
 
 
