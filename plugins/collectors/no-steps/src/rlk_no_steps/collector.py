@@ -60,8 +60,7 @@ class NoSteps:
                 "not return those that it holds (rlk.abilities.GivesObservations). Normalise the "
                 "data instead, or use --collector steps."
             )
-        found: Iterable[Any] = storage.observations()
-        return found
+        return storage.observations()
 
     def forget(self) -> None:
         """Nothing to forget."""

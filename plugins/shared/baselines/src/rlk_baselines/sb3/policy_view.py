@@ -219,8 +219,7 @@ class PolicyView(nn.Module):
             if not isinstance(parts, Mapping) or parts.keys() != obs.keys():
                 raise ValueError(f"observations of this policy are {space}, got {sorted(obs)}.")
             return {key: _fitting(obs[key], part, self.device) for key, part in parts.items()}
-        array: Array | dict[str, Array] = self.obs_to_tensor(obs)[0]
-        return array
+        return self.obs_to_tensor(obs)[0]
 
 
 class QView(PolicyView):
