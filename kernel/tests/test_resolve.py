@@ -247,7 +247,7 @@ def test_a_patch_may_put_in_one_plugin_by_its_name(plan):
 def test_a_plan_can_be_written_as_json(plan):
     written = json.loads(json.dumps(as_json(plan(plugins=["sharpens", Idle()]))))
     assert written["env"]["name"] == "CartPole-v1" and written["run"]["n_envs"] == 2
-    slots = {component["name"]: component["slot"] for component in written["components"]}
+    slots = {component["name"]: component["role"] for component in written["components"]}
     assert next(iter(slots.values())) == "algorithm" and slots["sharpens"] == "decorator"
     assert slots["Idle-0"] == "extension"
 

@@ -114,7 +114,7 @@ def load(
         )
     saved = saved_files.read_manifest(path, kernel, best=best)["plan"]
     goes_on = continues_in(changes.get("out"), path)
-    request = {"plugins": plugins, "changes": changes, "observers": goes_on}
+    request = {"plugins": plugins, "changes": changes, "resumes": goes_on}
     # A process that does something other than train ends here, before it reads a replay.
     if to_act and env is None:
         plan, spec = _planned_to_act(saved, kernel, path, request)

@@ -63,7 +63,7 @@ def without_lost(
             value = given.get(key)
             was = _why_lost(value, name in written, name in environments)
             if was is not None:
-                computes = saved.slot in COMPUTING
+                computes = saved.role in COMPUTING
                 lost[key] = LostSetting(key, _typed(saved, name), value, was, computes)
     kept = {key: value for key, value in given.items() if key not in lost}
     return kept, [one for one in lost.values() if one.key not in now and one.typed not in now]
@@ -101,9 +101,9 @@ def _why_lost(value: Any, is_written: bool, is_environment: bool) -> str | None:
 
 def _typed(saved: SavedComponent, name: str) -> str:
     """The key by which a user gives a setting of a component."""
-    if saved.slot == "algorithm":
+    if saved.role == "algorithm":
         return name
-    return f"{saved.slot}.{name}" if saved.slot in COMPUTING else f"{saved.prefix}{name}"
+    return f"{saved.role}.{name}" if saved.role in COMPUTING else f"{saved.prefix}{name}"
 
 
 def texts_in(value: Any) -> Iterator[str]:

@@ -75,7 +75,7 @@ def as_json(plan: Plan) -> dict[str, Any]:
         },
         "run": {**plan.run_settings(), "preset": plan.preset},
         "set_by": {key: origin.by for key, origin in plan.sources.items()},
-        "refused": list(plan.left_out),
+        "left_out": list(plan.left_out),
         "components": [
             {
                 "kind": choice.kind,
@@ -86,7 +86,7 @@ def as_json(plan: Plan) -> dict[str, Any]:
                 "joined": choice.has_joined,
                 "settings": settings.unstructure(choice.config) | _lost_of(plan, choice),
                 "set_by": {key: origin.by for key, origin in choice.sources.items()},
-                "slot": choice.role,
+                "role": choice.role,
                 "only_trains": choice.component.only_trains,
             }
             for choice in plan.choices()
@@ -119,7 +119,7 @@ def spec_of(
     env: Any = None,
     plugins: tuple[Any, ...] = (),
     changes: Mapping[str, Any] | None = None,
-    observers: bool = False,
+    resumes: bool = False,
     to_act: bool = False,
 ) -> RunSpec:
     """The spec that makes a saved plan again.
@@ -131,7 +131,8 @@ def spec_of(
             EnvChoice is of `spaces_alone`.
         plugins: likewise for plugins.
         changes: settings on top of the saved ones.
-        observers: include components that only watch (callbacks, loggers); acting needs none.
+        resumes: whether the saved run goes on: what only watches (callbacks, loggers) is then part
+            of it again, and no setting may be lost.
         to_act: without the parts that only train, or with the algorithm's own in their places.
 
     Raises:
@@ -145,7 +146,7 @@ def spec_of(
     # The components: those that no file may supply must be passed; one error names all missing.
     algo, plugins = restore_algorithm(saved.algorithm, plugins, registries)
     now = make_spec(algo, changes)
-    wanted = restorable(saved.components, plugins, registries, observers=observers)
+    wanted = restorable(saved.components, plugins, registries, observers=resumes)
     used, plugins, notes = without_left_out(wanted, plugins, registries)
     absent = [env.note] if isinstance(env, EnvChoice) and env.note else []
     if to_act:
@@ -155,14 +156,14 @@ def spec_of(
     refuse_not_passed_again(used, plugins, now.given, registries, saved_env)
 
     # The settings: those of the file rank below those given now.
-    filled = {one.slot for one in used}
+    filled = {one.role for one in used}
     used = without_switched_off(used, algo, now.given, registries)
     gone = {one.name for one in wanted} - {one.name for one in used}
     used = with_successors(used, now.given, registries)
     of_file = {**saved.run.given(), **_settings(used, filled, plugins, registries)}
     of_file = without_settings_of(gone, of_file, algo, registries)
     kept, lost = without_lost(of_file, used, registries, now.given)
-    refuse_lost(lost, resumes=observers)
+    refuse_lost(lost, resumes=resumes)
     given = {
         **kept,
         **restore_environment(saved.env, env, changes, registries),
@@ -205,8 +206,8 @@ def _settings(
     given: dict[str, Any] = {slot: () for slot in STACKED if slot not in filled}
     for saved in components:
         if saved.fills_slot and not saved.is_external:
-            others = given.get(saved.slot, ()) if saved.slot in STACKED else None
-            given[saved.slot] = saved.name if others is None else (*others, saved.name)
+            others = given.get(saved.role, ()) if saved.role in STACKED else None
+            given[saved.role] = saved.name if others is None else (*others, saved.name)
         if saved.name not in without:
             given |= {f"{saved.prefix}{key}": value for key, value in saved.settings.items()}
     return given
@@ -221,7 +222,7 @@ def _learns_without(
 
 def _left_out(saved: SavedPlan, registries: Registries) -> list[str]:
     """What the user of the saved plan had left out, as it is typed."""
-    return [f"no:{name}" for name in saved.refused if name in registries]
+    return [f"no:{name}" for name in saved.left_out if name in registries]
 
 
 def _origins(components: Iterable[SavedComponent], plugins: tuple[Any, ...]) -> dict[str, Origin]:

@@ -162,7 +162,7 @@ def _serializer_of_run(place: Path) -> SavedComponent | None:
     """The serializer in the plan of the run that a place belongs to; None if no plan says so."""
     for folder in (place, *place.absolute().parents[:2]):
         if plan := _plan_in(folder):
-            return next((one for one in plan.components if one.slot == "serializer"), None)
+            return next((one for one in plan.components if one.role == "serializer"), None)
     return None
 
 

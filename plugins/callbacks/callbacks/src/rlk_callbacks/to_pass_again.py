@@ -93,19 +93,19 @@ def _of_marked_settings(choice: Choice) -> Iterator[tuple[str, str]]:
 
 def _of_component(choice: Choice) -> Iterator[tuple[str, str]]:
     """A component from a place or an object, and the functions that a network is made with."""
-    slot = choice.role
-    if is_place(choice.dist) and (slot in SLOTS or is_group_slot(slot)):
-        yield "--set", f"{slot}={choice.dist}"
+    role = choice.role
+    if is_place(choice.dist) and (role in SLOTS or is_group_slot(role)):
+        yield "--set", f"{role}={choice.dist}"
     elif is_place(choice.dist):
         yield "--plugin", choice.dist
-    elif choice.dist == PASSED and slot in SLOTS:
-        yield _OBJECT, f"{slot}={choice.name if choice.name.isidentifier() else '…'}"
-    elif choice.dist == PASSED and slot != singular("extensions"):
+    elif choice.dist == PASSED and role in SLOTS:
+        yield _OBJECT, f"{role}={choice.name if choice.name.isidentifier() else '…'}"
+    elif choice.dist == PASSED and role != singular("extensions"):
         yield _OBJECT, _PLUGINS
-    if slot in COMPUTING:
+    if role in COMPUTING:
         for key, value in settings.unstructure(choice.config).items():
             if settings.was_callable(value):
-                yield _OBJECT, f"**{{'{slot}.{key}': …}}"
+                yield _OBJECT, f"**{{'{role}.{key}': …}}"
 
 
 def _keyword(option: str, value: str) -> str:

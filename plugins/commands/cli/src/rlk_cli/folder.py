@@ -125,11 +125,11 @@ def spec_toml(plan: dict[str, Any]) -> str:
     others = [made for made in others if not _was_object(made) and not _had_joined(made)]
     head = {"algo": _name(algorithm), **plan["run"], "preset": "none"}
     head |= _in_slots(others)
-    groups = {made["slot"]: made["name"] for made in others if is_group_slot(made["slot"])}
-    head["plugins"] = [f"no:{name}" for name in plan["refused"]]
-    head["plugins"] += [_name(made) for made in others if made["slot"] not in {*SLOTS, *groups}]
+    groups = {made["role"]: made["name"] for made in others if is_group_slot(made["role"])}
+    head["plugins"] = [f"no:{name}" for name in plan["left_out"]]
+    head["plugins"] += [_name(made) for made in others if made["role"] not in {*SLOTS, *groups}]
     tables = {"settings": algorithm["settings"] | groups}
-    tables |= {m["slot" if m["slot"] in groups else "name"]: m["settings"] for m in others}
+    tables |= {m["role" if m["role"] in groups else "name"]: m["settings"] for m in others}
     env = {"id": plan["env"]["name"], **plan["env"]["kwargs"]}
     # A component takes the text none as None, but a run and an environment do not.
     lost += [f"env.{key} was None" for key, value in env.items() if value is None]
@@ -143,8 +143,8 @@ def _in_slots(others: list[dict[str, Any]]) -> dict[str, Any]:
     """What fills each slot: a name, or the names of several components that are combined there."""
     found: dict[str, list[str]] = {}
     for made in others:
-        if made["slot"] in SLOTS:
-            found.setdefault(made["slot"], []).append(_name(made))
+        if made["role"] in SLOTS:
+            found.setdefault(made["role"], []).append(_name(made))
     return {slot: names if len(names) > 1 else names[0] for slot, names in found.items()}
 
 

@@ -145,10 +145,10 @@ def state_for_rebuilding(
     plan = state["manifest"]["plan"]
     leave_out_old_memory(plan, changed)
     plan["components"] = [
-        one for one in plan["components"] if one["slot"] != "noise" or one["name"] not in gone
+        one for one in plan["components"] if one["role"] != "noise" or one["name"] not in gone
     ]
     for one in plan["components"]:
-        if one["slot"] == "algorithm":
+        if one["role"] == "algorithm":
             one["settings"] = {k: v for k, v in one["settings"].items() if k not in changed}
     return state
 
