@@ -216,11 +216,11 @@ class Component:
         return imported(self.factory)
 
 
-def imported(part: str | Callable[..., Any] | None) -> Any:
-    """A part of a component, imported now if it is named by its place."""
-    if not isinstance(part, str):
-        return part
-    module, _, path = part.partition(":")
+def imported(target: str | Callable[..., Any] | None) -> Any:
+    """A function or class that a component names, imported now if it is named by its place."""
+    if not isinstance(target, str):
+        return target
+    module, _, path = target.partition(":")
     found = _module(module)
     for name in path.split("."):
         found = getattr(found, name)

@@ -12,7 +12,7 @@ import torch
 
 from rlk.agent import Agent
 from rlk.errors import PlanError
-from rlk.files import Place, users_path
+from rlk.files import AnyPath, users_path
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import ENV_PREFIX, RunSpec, make_spec
 from rlk.protocols import State
@@ -74,7 +74,7 @@ def make(
 
 
 def load(
-    path: Place,
+    path: AnyPath,
     *,
     env: Any = None,
     plugins: tuple[Any, ...] = (),

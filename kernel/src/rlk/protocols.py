@@ -234,7 +234,7 @@ class Serializer(Protocol):
     Arrays and tensors come back bit for bit, arrays in any byte order; a number of numpy comes back
     as a number. Old checkpoints are deleted, and those of a fork copied, as single files. A failed
     write leaves the old file. Reading runs no code, and raises BadFile with the file's name for
-    anything that may be damaged or unsafe. A place is a file, with or without its suffix, or a run
+    anything that may be damaged or unsafe. `find` takes a file, its name without suffix, or a run
     folder, which stands for its `best_model`, `model`, or else its newest checkpoint.
 
     Files are read by every installed or registered serializer that finds one, made with its default
@@ -243,7 +243,7 @@ class Serializer(Protocol):
 
     suffix: str
 
-    def find(self, place: Path, best: bool = False) -> Path | None: ...  #: the file at a place
+    def find(self, path: Path, best: bool = False) -> Path | None: ...  #: the file, if any
     def write(self, path: Path, state: State) -> None: ...
     def read(self, path: Path) -> State: ...
     def manifest(self, path: Path) -> State: ...  #: only the part `manifest`, without tensors

@@ -12,7 +12,7 @@ from rlk.component import Component
 from rlk.errors import RlkError
 from rlk.planning.layers import CALLER, Origin, Rank
 from rlk.registry.entry import Entry, Owned
-from rlk.registry.external import PASSED, is_place
+from rlk.registry.external import PASSED, is_code_place
 from rlk.registry.hooks import Hooks
 from rlk.registry.kinds import is_group_slot, singular
 
@@ -86,7 +86,11 @@ class Choice(Owned):
         """What to use for a run without it: `no:NAME` is for what is installed or registered."""
         if self.dist == PASSED:
             return "plugins=[…] without it"
-        return f"plugins without {self.dist}" if is_place(self.dist) else f"--plugin no:{self.name}"
+        return (
+            f"plugins without {self.dist}"
+            if is_code_place(self.dist)
+            else f"--plugin no:{self.name}"
+        )
 
     def make(self, *arguments: Any, **keywords: Any) -> Any:
         """`factory(*arguments, config, **keywords)`, without config if the component has none.

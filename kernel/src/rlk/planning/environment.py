@@ -17,7 +17,7 @@ import attrs
 from rlk import settings
 from rlk.abilities import NamedAgain, WrapsVectors, offers
 from rlk.errors import PlanError, RlkError, described
-from rlk.planning.passed_environment import place_of, registered_as
+from rlk.planning.passed_environment import code_place_of, registered_as
 from rlk.signatures import keywords_instead, without_suggestion
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def choose_environment(asked: Any, registries: Registries, kwargs: Mapping[str, 
             return attrs.evolve(_named(registration[0], registries, registration[1]), made=asked)
     registered = getattr(getattr(asked, "spec", None), "id", None)
     name = registered or getattr(asked, "__name__", type(asked).__name__)
-    return EnvChoice(str(name), kwargs, asked, again=place_of(asked))
+    return EnvChoice(str(name), kwargs, asked, again=code_place_of(asked))
 
 
 def _instead_of_list(asked: Any) -> str:

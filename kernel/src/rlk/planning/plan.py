@@ -155,10 +155,10 @@ def _explained(plan: Plan) -> str:
         f"              observation {describe(plan.observation_space)}",
         f"              action      {describe(plan.action_space)}",
     ]
-    parts = list(plan.choices())
-    names = max(len(choice.name) for choice in parts)
-    owners = max(len(choice.owner) for choice in parts)
-    for choice in parts:
+    choices = list(plan.choices())
+    names = max(len(choice.name) for choice in choices)
+    owners = max(len(choice.owner) for choice in choices)
+    for choice in choices:
         lines.append(
             f"{choice.role:<13} {choice.name:<{names}}  {choice.owner:<{owners}}  {choice.origin}"
         )

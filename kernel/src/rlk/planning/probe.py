@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rlk.registry.registries import Registries
 
 #: The members of an environment that rlk uses, whether it inherits from gymnasium.Env or not.
-PARTS = ("metadata", "render_mode", "spec", "unwrapped", "reset", "step", "close")
+MEMBERS = ("metadata", "render_mode", "spec", "unwrapped", "reset", "step", "close")
 
 
 def probe(
@@ -127,7 +127,7 @@ def _spaces_of_one(name: str, made: Any) -> tuple[Any, Any]:
                 f"environment {name!r} is not a Gymnasium environment: its {key} is "
                 f"{type(space).__name__}."
             )
-    if missing := [part for part in PARTS if not hasattr(made, part)]:
+    if missing := [name for name in MEMBERS if not hasattr(made, name)]:
         kind = type(made).__name__
         raise PlanError(
             f"environment {name!r} is not a Gymnasium environment: {kind} has no "

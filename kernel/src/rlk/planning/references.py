@@ -12,7 +12,7 @@ from rlk.errors import BrokenPlugin, PlanError, UnknownName, nearest
 from rlk.planning.parse import parse_plugin
 from rlk.planning.run_settings import RUN_KEYS
 from rlk.registry.entry import Entry
-from rlk.registry.external import is_place
+from rlk.registry.external import is_code_place
 from rlk.registry.kinds import SLOTS, is_group_slot
 from rlk.registry.registries import Registries
 
@@ -62,7 +62,7 @@ def _wrong_default(
         problem = None if head in SLOTS else _misspelt(name, registries)
         return problem or _wrong_setting(name, setting, kind, registries)
     try:
-        if kind and isinstance(value, str) and not is_place(value):
+        if kind and isinstance(value, str) and not is_code_place(value):
             registries[kind].get(value)
         elif key == "plugins":
             for plugin in value:

@@ -12,8 +12,8 @@ from rlk.component import STAGES, Component, imported
 from rlk.errors import BrokenPlugin, described
 from rlk.registry.kinds import singular, why_unusable
 
-#: What to do with a part of a component of that kind, which is easily passed instead of one.
-_PARTS = {
+#: By kind, what to do with a class that is easily passed instead of a component.
+_MISTAKEN = {
     "policies": ". A torch.nn.Module is a part of a policy, a setting: docs/custom-policies.md",
 }
 
@@ -68,10 +68,10 @@ class Owned:
                 )
         return factory
 
-    def imported(self, part: str | Callable[..., Any] | None) -> Any:
-        """A part of its component, imported now; BrokenPlugin if it cannot be."""
+    def imported(self, target: str | Callable[..., Any] | None) -> Any:
+        """`rlk.component.imported` of a field of its component; BrokenPlugin if that fails."""
         try:
-            return imported(part)
+            return imported(target)
         except Exception as error:
             raise self.not_imported(error) from error
 
@@ -116,7 +116,7 @@ def _advice(factory: type, kind: str) -> str:
     taken = tuple(stage for stage in STAGES if hasattr(factory, stage))
     if kind == "storages" and taken:
         return f". A decorator says which stages it takes: rlk.Component(…, stages={taken!r})"
-    return _PARTS.get(kind, "")
+    return _MISTAKEN.get(kind, "")
 
 
 @cache

@@ -14,7 +14,7 @@ import attrs
 
 from rlk import settings
 from rlk.errors import PlanError
-from rlk.registry.external import is_place
+from rlk.registry.external import is_code_place
 from rlk.registry.registries import Registries
 from rlk.restoring.saved_records import SavedComponent
 
@@ -94,7 +94,7 @@ def _why_lost(value: Any, is_written: bool, is_environment: bool) -> str | None:
         return f"the callable {value['callable']}, which no file holds"
     if is_written and value is not None:
         return f"{value!r:.200}, a file to write to, which no file may choose"
-    if is_environment and any(map(is_place, texts_in(value))):
+    if is_environment and any(map(is_code_place, texts_in(value))):
         return f"{value!r:.200}, which is code that no file may run by itself"
     return None
 

@@ -21,13 +21,13 @@ from rlk.planning.parse import parse_plugin
 from rlk.registry.external import (
     PASSED,
     find_entry,
-    is_place,
+    is_code_place,
     made_name,
     passed_entry,
 )
 from rlk.registry.kinds import STACKED
 from rlk.registry.registries import Registries
-from rlk.restoring.restored_environment import place_of_saved, typed
+from rlk.restoring.restored_environment import code_place_of_saved, typed
 from rlk.restoring.saved_records import SavedComponent, SavedEnvironment
 from rlk.settings import names
 
@@ -156,7 +156,7 @@ def refuse_not_passed_again(
     passed = names_of_passed(plugins, registries) if wanted else set()
     found = [one for one in wanted if one.role not in given and not is_passed(one, passed)]
     if found:
-        raise _not_passed(*found, environment=place_of_saved(environment, registries))
+        raise _not_passed(*found, environment=code_place_of_saved(environment, registries))
 
 
 def passed_with_settings(
@@ -168,7 +168,7 @@ def passed_with_settings(
     """
     made = [one for one in plugins if not isinstance(one, str) and _has_no_config(one)]
     names = {_name(one, registries) for one in made}
-    return {one.name for one in components if is_place(one.dist) and one.name in names}
+    return {one.name for one in components if is_code_place(one.dist) and one.name in names}
 
 
 def _has_no_config(plugin: Any) -> bool:
@@ -196,7 +196,7 @@ def _name(plugin: Any, registries: Registries) -> str | None:
             return component.name
         return made_name(plugin if isinstance(plugin, (type, partial)) else type(plugin))
     name, _ = parse_plugin(plugin)
-    if leaves_out(plugin) or not is_place(name):
+    if leaves_out(plugin) or not is_code_place(name):
         return None
     return find_entry(name, None, registries).component().name
 

@@ -11,7 +11,7 @@ from rlk.command_line import pip_install
 from rlk.component import is_name
 from rlk.errors import BrokenPlugin
 from rlk.planning.choice import prefix_of
-from rlk.registry.external import PASSED, is_external, is_place
+from rlk.registry.external import PASSED, is_code_place, is_external
 from rlk.registry.kinds import KINDS, REPLACEABLE, SLOTS, STACKED, is_group_slot, singular
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def _is_role(_: object, attribute: attrs.Attribute[Any], value: str) -> None:
 
 def _is_name(_: object, attribute: attrs.Attribute[Any], value: str) -> None:
     is_name(_, attribute, value)
-    if is_place(value) or value.partition(".")[0] == "env":
+    if is_code_place(value) or value.partition(".")[0] == "env":
         raise ValueError(f"{attribute.name} {value!r} is not the name of a component")
 
 

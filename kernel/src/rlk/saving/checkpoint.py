@@ -29,7 +29,7 @@ from rlk.saving.changed_parts import (
     refused_as_other_policy,
     with_new_optimisers,
 )
-from rlk.saving.manifest import STATE_VERSION, Part
+from rlk.saving.manifest import STATE_VERSION, Content
 from rlk.saving.restored_parts import part_of, restoring
 from rlk.saving.state_check import check_state
 from rlk.saving.untrained import restore_untrained, untrained
@@ -153,7 +153,7 @@ def _check_replay(run: Run) -> None:
         )
 
 
-def _manifest(run: Run, *contents: Part) -> State:
+def _manifest(run: Run, *contents: Content) -> State:
     dists = {(choice.dist, choice.version) for choice in run.plan.choices() if choice.version}
     return {
         "state_version": STATE_VERSION,

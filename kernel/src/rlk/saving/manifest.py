@@ -13,7 +13,8 @@ from rlk.restoring.saved_records import SavedPlan
 from rlk.structure import structured
 
 STATE_VERSION = 1  #: of what a file holds, not of how the serializer lays it out
-Part = Literal["model", "run", "storage", "environments"]
+#: What a file may hold of a run.
+Content = Literal["model", "run", "storage", "environments"]
 
 
 @attrs.frozen(kw_only=True)
@@ -21,7 +22,7 @@ class Manifest:
     """The record under `manifest` in every state."""
 
     state_version: int = attrs.field(validator=v.ge(1))
-    contents: list[Part]
+    contents: list[Content]
     timesteps: int = attrs.field(validator=v.ge(0))
     dists: dict[str, str]  #: the distributions that it was made with, and their versions
     plan: SavedPlan

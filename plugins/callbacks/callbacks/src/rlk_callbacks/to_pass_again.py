@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rlk import settings
 from rlk.planning.parse import parse_value, typed_value
-from rlk.registry.external import PASSED, is_place
+from rlk.registry.external import PASSED, is_code_place
 from rlk.registry.kinds import SLOTS, is_group_slot, singular
 from rlk.restoring.lost_settings import COMPUTING, chosen_fields, texts_in
 from rlk.restoring.restored_environment import code_in
@@ -85,7 +85,7 @@ def _of_marked_settings(choice: Choice) -> Iterator[tuple[str, str]]:
         if values[name] is not None:
             yield "--set", f"{choice.name}.{name}={typed_value(values[name])}"
     for name in chosen_fields(config, "environment", values):
-        if any(map(is_place, texts_in(getattr(choice.config, name)))):
+        if any(map(is_code_place, texts_in(getattr(choice.config, name)))):
             yield "--set", f"{choice.name}.{name}={typed_value(values[name])}"
         elif settings.was_callable(values[name]):
             yield _OBJECT, f"**{{'{choice.name}.{name}': …}}"
@@ -94,9 +94,9 @@ def _of_marked_settings(choice: Choice) -> Iterator[tuple[str, str]]:
 def _of_component(choice: Choice) -> Iterator[tuple[str, str]]:
     """A component from a place or an object, and the functions that a network is made with."""
     role = choice.role
-    if is_place(choice.dist) and (role in SLOTS or is_group_slot(role)):
+    if is_code_place(choice.dist) and (role in SLOTS or is_group_slot(role)):
         yield "--set", f"{role}={choice.dist}"
-    elif is_place(choice.dist):
+    elif is_code_place(choice.dist):
         yield "--plugin", choice.dist
     elif choice.dist == PASSED and role in SLOTS:
         yield _OBJECT, f"{role}={choice.name if choice.name.isidentifier() else '…'}"

@@ -14,7 +14,7 @@ import tomli_w
 from rlk.command_line import command_line, path_word
 from rlk.errors import PlanError
 from rlk.files import looking_at, write_text
-from rlk.registry.external import PASSED, is_place
+from rlk.registry.external import PASSED, is_code_place
 from rlk.registry.kernel import default_kernel
 from rlk.registry.kinds import SLOTS, is_group_slot
 from rlk.restoring.saved_plan import PLAN, plan_text
@@ -45,7 +45,7 @@ def choose(wanted: str | None, plan: Plan, algo: str = "", among: str = "runs") 
     """
     if wanted:
         return claim(*_wanted(wanted))
-    env = plan.env.name.rpartition(":")[2] if is_place(plan.env.name) else plan.env.name
+    env = plan.env.name.rpartition(":")[2] if is_code_place(plan.env.name) else plan.env.name
     first = algo if algo in default_kernel().registries.recipes else plan.algorithm.name
     words = (first, env, plan.seed, time.strftime("%Y%m%d-%H%M%S"))
     name = re.sub(r"[^A-Za-z0-9._-]+", "_", "-".join(map(str, words)))
@@ -164,7 +164,7 @@ def _requirement(made: dict[str, Any]) -> str:
 
 def _name(made: dict[str, Any]) -> str:
     """Its name for `rlk run`; a component from a file or a module is named by its place."""
-    return str(made["dist"] if is_place(made["dist"]) else made["name"])
+    return str(made["dist"] if is_code_place(made["dist"]) else made["name"])
 
 
 def _portable(values: dict[str, Any], path: str, lost: list[str]) -> dict[str, Any]:
