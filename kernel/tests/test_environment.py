@@ -123,7 +123,7 @@ def wrapper(factory, config=None, **fields):
 
 
 def test_wrappers_of_the_vector_are_not_for_one_environment():
-    made = MakeEnv(EnvChoice("Walk", made=Walk), (wrapper(gym.Wrapper, scope="vector"),))()
+    made = MakeEnv(EnvChoice("Walk", made=Walk), (wrapper(gym.Wrapper, wraps="vector"),))()
     assert type(made) is Walk
 
 

@@ -43,7 +43,7 @@ def test_spaces_are_those_of_the_wrapped_environment_which_is_closed_again():
 
 
 def test_wrappers_of_a_vector_are_not_put_around_one_environment():
-    wrapper = choice("vector", "wrappers", scope="vector")
+    wrapper = choice("vector", "wrappers", wraps="vector")
     observation, _ = probe(EnvChoice("Walk", made=Walk), [wrapper], BACKEND, NONE)
     assert observation.shape == (3,)
 

@@ -280,7 +280,7 @@ def test_a_preset_is_not_applied_once_more(kernel, saved):
 
 def test_components_are_resolved_and_not_built(kernel, saved):
     kernel.registries.wrappers.register(
-        "wraps", Component(name="wraps", factory=Wraps, scope="vector")
+        "wraps", Component(name="wraps", factory=Wraps, wraps="vector")
     )
     assert [c.name for c in again(kernel, saved(plugins=["wraps"])).wrappers] == ["wraps"]
 

@@ -169,7 +169,7 @@ def test_an_extension_or_an_algorithm_does_not_ask_again_for_what_is_not_there(
         ({}, {}, "stand-in-vec-env"),
         ({}, {"changes": {"vec_env": "acme"}}, "acme"),
         ({}, {"plugins": ("acme",)}, "acme"),
-        ({"scope": "vector"}, {}, "acme"),
+        ({"makes_only_vectors": True}, {}, "acme"),
         ({"hooks": "rlk_testing.idle:Idle"}, {}, "acme"),
     ],
 )

@@ -17,7 +17,7 @@ from rlk.errors import either
 
 Collects = Literal["on-policy", "off-policy", "both", "offline"]
 Stage = Literal["choose", "window", "relabel", "fold"]
-Scope = Literal["env", "vector", "policy"]
+Wraps = Literal["env", "vector"]
 Autostart = Literal["never", "run", "verbose", "terminal", "always"]
 
 #: The order in which the sampling stages of a replay storage run.
@@ -149,12 +149,15 @@ class Component:
     deterministic: bool = False
     #: The sampling stages that a decorating storage takes; a base storage has none.
     stages: tuple[Stage, ...] = attrs.field(default=(), validator=[_are_texts, _are_stages])
-    #: What a wrapper wraps: one environment, or the vector of them. A vector backend of the scope
-    #: `vector` makes environments only together: the spaces of one are found from its vector, and
-    #: wrappers of one environment wrap it in their vector forms (`abilities.WrapsVectors`). A noise
-    #: of the scope `policy` changes the policy that acts, which must be deterministic: it is the
-    #: innermost noise, and a run has at most one.
-    scope: Scope = attrs.field(default="env", validator=_is_one_of(get_args(Scope)))
+    #: What a wrapper wraps: one environment, or the vector of them.
+    wraps: Wraps = attrs.field(default="env", validator=_is_one_of(get_args(Wraps)))
+    #: Whether a vector backend makes environments only together: the spaces of one are found from
+    #: its vector, and wrappers of one environment wrap it in their vector forms
+    #: (`abilities.WrapsVectors`).
+    makes_only_vectors: bool = False
+    #: Whether a noise changes the policy that acts, which must be deterministic, instead of the
+    #: action: it is the innermost noise, and a run has at most one.
+    perturbs_policy: bool = False
     #: For a wrapper of one environment: whether the return of an episode stays what it is inside of
     #: it, or is reported in its last info (`rlk.episode_ends`). Otherwise a run adds up the rewards
     #: inside of it, to report them.

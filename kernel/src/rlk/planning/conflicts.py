@@ -179,8 +179,7 @@ def _recurrent(plan: Plan, choice: Choice) -> Conflict | None:
 
 
 def _deterministic(plan: Plan, choice: Choice) -> Conflict | None:
-    perturbs = choice.slot == "noise" and choice.component.scope == "policy"
-    if not perturbs or plan.algorithm.component.deterministic:
+    if not choice.component.perturbs_policy or plan.algorithm.component.deterministic:
         return None
     return Conflict(
         f"{choice.title} perturbs a copy of the policy, but {plan.algorithm.title} does not act "
@@ -239,7 +238,7 @@ def _shared_stages(plan: Plan) -> Iterator[str]:
 
 def _several_policies(plan: Plan) -> Iterator[str]:
     """Two noises that each act with a policy of their own."""
-    names = [choice.title for choice in plan.noises if choice.component.scope == "policy"]
+    names = [choice.title for choice in plan.noises if choice.component.perturbs_policy]
     if len(names) > 1:
         both = " and ".join(names)
         yield f"{both} all act by a policy of their own. Ask for one of them."

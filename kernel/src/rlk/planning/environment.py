@@ -166,7 +166,7 @@ class MakeEnv:
         """
         if not self.choice.source and not isinstance(self.choice.made, type):
             return None
-        wrappers = (one for one in self.wrappers if one.component.scope == "env")
+        wrappers = (one for one in self.wrappers if one.component.wraps == "env")
         configs = {wrapper.name: settings.unstructure(wrapper.config) for wrapper in wrappers}
         found = {"env": settings.plain(self.choice.kwargs), "wrappers": configs}
         return found if settings.object_in(found) is None else None
@@ -183,7 +183,7 @@ class MakeEnv:
 
     def _in_wrappers(self, env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
         """The environment in its wrappers, which tells its own returns if they may change them."""
-        wrappers = [one for one in self.wrappers if one.component.scope == "env"]
+        wrappers = [one for one in self.wrappers if one.component.wraps == "env"]
         if not wrappers or self.choice.why_spaces_alone:
             return env
         import gymnasium as gym  # not at the top: planning begins without it

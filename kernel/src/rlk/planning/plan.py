@@ -169,7 +169,7 @@ def _explained(plan: Plan) -> str:
         nest = [f"{c.name} ({', '.join(c.component.stages) or 'base'})" for c in plan.storages]
         lines.append(f"storages nest {' <- '.join(nest)}")
     # Wrappers of one environment are inside those of the vector, in whatever order they came.
-    inside_first = sorted(plan.wrappers, key=lambda choice: choice.component.scope == "vector")
+    inside_first = sorted(plan.wrappers, key=lambda choice: choice.component.wraps == "vector")
     wrapped = "".join(f"{choice.name}(" for choice in reversed(inside_first))
     lines.append(f"env nests     {wrapped}{plan.env.name}{')' * len(plan.wrappers)}")
     for key, value in plan.run_settings().items():

@@ -53,7 +53,7 @@ def in_vector_wrappers(
     from rlk.planning.usable_spaces import why_unusable  # not at the top: it needs gymnasium
 
     for wrapper in wrappers:
-        if wrapper.component.scope == "vector":
+        if wrapper.component.wraps == "vector":
             factory = wrapper.load()
             if offers(factory, ChangesSpaces):
                 spaces = factory.vector_spaces(*spaces, *wrapper.configs)
@@ -67,7 +67,7 @@ def _spaces_of(
 ) -> tuple[Any, Any]:
     if env.is_vector:
         return _spaces_of_vector(env.made, env, wrappers)
-    if backend.component.scope == "vector":
+    if backend.component.makes_only_vectors:
         with contextlib.closing(_made(env, lambda: vector_of([MakeEnv(env)], backend))) as vector:
             return _spaces_of_vector(vector, env, wrappers)
     made = _made(env, MakeEnv(env, tuple(wrappers)))
@@ -151,7 +151,7 @@ def _spaces_of_vector(vector: Any, env: EnvChoice, wrappers: Sequence[Choice]) -
     """The spaces of one environment of a vector, in its wrappers' vector forms."""
     spaces = _space(vector, "observation_space"), _space(vector, "action_space")
     for wrapper in wrappers:
-        if wrapper.component.scope == "env":
+        if wrapper.component.wraps == "env":
             spaces = vector_form(env, wrapper).vector_spaces(*spaces, *wrapper.configs)
     return spaces
 

@@ -1,10 +1,12 @@
-"""The names in a component's record, and which of them do not exist."""
+"""What is wrong with a component's record: names that do not exist, fields of another kind."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+import attrs
 
 from rlk import settings
 from rlk.component import Component
@@ -18,10 +20,22 @@ from rlk.registry.registries import Registries
 
 #: The kinds whose settings are typed without the name of their component before them.
 TAKING_KEYS = ("algorithms", "recipes")
+#: The fields of a record that concern components of one kind alone.
+_OF_ONE_KIND = {
+    "deterministic": "algorithms",
+    "steps_nothing": "collectors",
+    "stages": "storages",
+    "wraps": "wrappers",
+    "keeps_returns": "wrappers",
+    "adapts": "wrappers",
+    "makes_only_vectors": "vec_envs",
+    "perturbs_policy": "noises",
+}
 
 
 def wrong_references(component: Component, kind: str, registries: Registries) -> Iterator[str]:
-    """What is wrong with the names in the record of a component of that kind, a sentence each."""
+    """What is wrong with the record of a component of that kind, a sentence each."""
+    yield from _fields_of_others(component, kind)
     own = settings.names(component.config)
     if kind in TAKING_KEYS:
         for key in {*own} & {*RUN_KEYS, *SLOTS, "plugins"}:
@@ -47,6 +61,15 @@ def wrong_references(component: Component, kind: str, registries: Registries) ->
     for key, selected in component.selects.items():
         if selected not in kinds:
             yield f"{key} selects one of {selected!r}: {UnknownName('kind', selected, kinds)}"
+
+
+def _fields_of_others(component: Component, kind: str) -> Iterator[str]:
+    """The fields that concern components of another kind: no run would look at them."""
+    fields = attrs.fields_dict(Component)
+    for name, concerned in _OF_ONE_KIND.items():
+        value = getattr(component, name)
+        if kind != concerned and value != fields[name].default:
+            yield f"{name}={value!r:.80} is for {concerned}, and this is one of the {kind}"
 
 
 def _wrong_default(

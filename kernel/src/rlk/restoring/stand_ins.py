@@ -84,7 +84,7 @@ def _is_needed(saved: SavedComponent, registries: Registries, has_spaces_alone: 
     if saved.role != "vec_env" or has_spaces_alone:
         return saved.role == "serializer"
     component = registries["vec_envs"].get(saved.name).component()
-    return component.scope == "vector" or bool(component.hooks)
+    return component.makes_only_vectors or bool(component.hooks)
 
 
 def _own(saved: SavedComponent, algo: Any, registries: Registries) -> SavedComponent | None:

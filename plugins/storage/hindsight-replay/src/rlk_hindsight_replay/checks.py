@@ -34,7 +34,7 @@ def check(config: HindsightReplayConfig, plan: Plan) -> None:
     env: Any = plan.env
     if env.is_finished:
         made = env.made
-    elif plan.vec_env.component.scope == "vector":
+    elif plan.vec_env.component.makes_only_vectors:
         made = vector_of([MakeEnv(env)], plan.vec_env)
     else:
         made = MakeEnv(env, plan.wrappers)()
