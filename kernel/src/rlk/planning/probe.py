@@ -66,7 +66,7 @@ def _spaces_of(
     env: EnvChoice, wrappers: Sequence[Choice], backend: Choice, registries: Registries
 ) -> tuple[Any, Any]:
     if env.is_vector:
-        return _spaces_of_vector(env.made, env, wrappers)
+        return _spaces_of_vector(env.passed, env, wrappers)
     if backend.component.makes_only_vectors:
         with contextlib.closing(_made(env, lambda: vector_of([MakeEnv(env)], backend))) as vector:
             return _spaces_of_vector(vector, env, wrappers)

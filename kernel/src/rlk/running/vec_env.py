@@ -66,7 +66,7 @@ def _made(plan: Plan, n_envs: int, keep: Mapping[str, Any], extra: Mapping[str, 
 def _adopted(plan: Plan, keep: Mapping[str, Any]) -> Any:
     """The vector that was passed, adapted to the form of the backend's own if the backend can."""
     backend: Any = plan.vec_env.load()
-    env = plan.env.made
+    env = plan.env.passed
     return backend.adopt(env, **keep) if offers(backend, AdoptsVectors) else env
 
 

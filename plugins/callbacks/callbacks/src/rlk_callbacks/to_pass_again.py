@@ -69,8 +69,8 @@ def to_pass_again(plan: Plan, *, observers: bool) -> ToPassAgain:
 def _of_environment(env: EnvChoice) -> Iterator[tuple[str, str]]:
     """The environment itself, and keywords that name code."""
     if env.again is None:
-        made = getattr(env.made, "__name__", "")
-        yield _OBJECT, f"env={made if made.isidentifier() else '…'}"
+        name = getattr(env.maker, "__name__", "")
+        yield _OBJECT, f"env={name if name.isidentifier() else '…'}"
     elif env.again:
         yield "--env", env.again
     for key, value in env.kwargs.items():

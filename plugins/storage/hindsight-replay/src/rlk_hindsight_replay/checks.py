@@ -33,7 +33,7 @@ def check(config: HindsightReplayConfig, plan: Plan) -> None:
     check_goals(plan.observation_space)
     env: Any = plan.env
     if env.is_finished:
-        made = env.made
+        made = env.passed
     elif plan.vec_env.component.makes_only_vectors:
         made = vector_of([MakeEnv(env)], plan.vec_env)
     else:
