@@ -132,15 +132,15 @@ class Noise(Protocol):
     def wrap(self, actor: Actor, policy: nn.Module) -> Actor: ...
 
 
-class Algorithm(Stateful, Protocol):
+class Algorithm(Protocol):
     """State and order of updates, built once per run as `factory(config, run)`.
 
     `config` is None for an algorithm without settings, here and in `heads`. Parameters move by
     `optimise` alone. Observations may be dicts, unless its component declares others.
 
-    Its state is what the kernel does not know about: targets and counters. Every floating-point
-    tensor in it counts as a parameter of the agent (`running/named_parameters.py`); counters are
-    numbers.
+    If it is also `Stateful`, its state is what the kernel does not know about: targets, counters.
+    Every floating-point tensor in it counts as a parameter of the agent
+    (`saving/named_parameters.py`); counters are numbers.
     """
 
     @staticmethod

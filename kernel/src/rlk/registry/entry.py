@@ -12,6 +12,8 @@ from rlk.component import STAGES, Component, imported
 from rlk.errors import BrokenPlugin, described
 from rlk.registry.kinds import singular, why_unusable
 
+#: The kinds whose components are asked whether they have a state (`rlk.protocols.Stateful`).
+_MAY_BE_STATEFUL = ("algorithms", "noises")
 #: By kind, what to do with a class that is easily passed instead of a component.
 _MISTAKEN = {
     "policies": ". A torch.nn.Module is a part of a policy, a setting: docs/custom-policies.md",
@@ -65,6 +67,11 @@ class Owned:
                 raise self.broken(
                     f"{component.factory} lacks {', '.join(sorted(missing))}, "
                     f"which all {self.kind} must have{_advice(factory, self.kind)}"
+                )
+            if _has_half_a_state(factory, self.kind):
+                raise self.broken(
+                    f"{component.factory} has one of state_dict and load_state_dict. Write both, "
+                    "or neither if it has no state"
                 )
         return factory
 
@@ -130,3 +137,12 @@ def _missing_methods(factory: type, kind: str, stages: tuple[str, ...]) -> froze
     wanted = protocols.methods(kind, stages)
     abstract: frozenset[str] = getattr(factory, "__abstractmethods__", frozenset())
     return abstract.union(wanted - protocols.members(factory))
+
+
+@cache
+def _has_half_a_state(factory: type, kind: str) -> bool:
+    """Whether it has one of the two methods of a state, which would be lost without a word."""
+    from rlk import protocols  # as above
+
+    of_state = protocols.names_of(protocols.Stateful)
+    return kind in _MAY_BE_STATEFUL and len(of_state & protocols.members(factory)) == 1

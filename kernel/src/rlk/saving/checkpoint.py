@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from rlk.abilities import AdoptsReplays, KeepsEnvironmentState, offers
+from rlk.abilities import AdoptsReplays, KeepsEnvironmentState, load_state, offers, state_of
 from rlk.errors import BadFile, RlkError
 from rlk.protocols import State
 from rlk.registry.answers import check_given
@@ -75,7 +75,7 @@ def model_state(run: Run) -> State:
 def model_in_training(run: Run) -> State:
     """`model_state` with the parameters that are trained, whatever a program put in their place."""
     buffers = {name: value.clone() for name, value in untrained(run).items()}
-    parts = {part: getattr(run, part).state_dict() for part in PARTS}
+    parts = {part: state_of(getattr(run, part)) for part in PARTS}
     for group, saved in parts["optimise"].items():
         whose = type(run.optimise.steps[group]).__qualname__
         check_given(f"the optimiser {whose} of group {group!r}", "state_dict", saved)
@@ -123,7 +123,7 @@ def run_in_training(run: Run, *, replay: bool = True, environments: bool = True)
 
 def _state_of(part: Any, title: str) -> State:
     """The state of a part of the run; BrokenPlugin if no file can hold it."""
-    state: State = part.state_dict()
+    state = state_of(part)
     check_given(title, "state_dict", state)
     return state
 
@@ -251,9 +251,9 @@ def _restore_episodes(run: Run, state: State) -> list[str]:
 def _restore_part(part: Any, state: State, key: str, title: str) -> None:
     """Let a part of the run load its saved state, if that has the form of its own."""
     saved = part_of(state, key)
-    check_state(saved, part.state_dict(), f"the saved state of {title}: {key}")
+    check_state(saved, state_of(part), f"the saved state of {title}: {key}")
     with restoring(title):
-        part.load_state_dict(saved)
+        load_state(part, saved)
 
 
 def _restore_noises(run: Run, saved: State) -> None:

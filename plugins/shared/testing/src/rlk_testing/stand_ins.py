@@ -70,12 +70,6 @@ class StandIn:
         loss = (batch.weight * error.square()).mean()
         return Loss(loss, metrics={"loss": loss}, outputs={"td_error": error})
 
-    def state_dict(self) -> State:
-        return {}
-
-    def load_state_dict(self, state: State) -> None:
-        """It has no state."""
-
 
 class ValueHead(nn.Module):
     """A head with one output, on the trunk of any policy."""
