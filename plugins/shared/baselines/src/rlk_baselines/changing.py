@@ -194,7 +194,7 @@ def _is_live(argument: Argument, run: Run) -> bool:
     """Whether an argument can be changed in a run; a run may not clip values, for example."""
     how = argument.change
     if isinstance(how, Scheduled):
-        return how.schedule in run.schedules.by_name
+        return how.schedule in run.schedules
     return isinstance(how, Rate) or how == "at once"
 
 
