@@ -96,8 +96,8 @@ class Component:
     known_as: tuple[str, ...] = attrs.field(default=(), validator=_are_texts)
     #: The attrs class of its settings; its module must not import torch.
     config: type | None = attrs.field(default=None, validator=_is_config)
-    #: Settings that this name fixes (`LnMlpPolicy` is `mlp` with `layer_norm`).
-    own: Mapping[str, Any] = attrs.field(factory=dict)
+    #: Its settings with another default under this name (`LnMlpPolicy` is `mlp` with `layer_norm`).
+    own_defaults: Mapping[str, Any] = attrs.field(factory=dict)
     #: Of an algorithm alone (others have `rlk_configure` to propose settings): its
     #: defaults for the rest of the run: the component of a slot (`"policy": "mlp"`, or for
     #: `"distribution"` one name per action space), the optimiser of one parameter group

@@ -52,7 +52,7 @@ class Stateful(Protocol):
     What `state_dict` returns may be views of the part's memory, to be used before its next step.
 
     A file may hold anything. So before `load_state_dict` is called, the saved state is compared
-    with what `state_dict` of the new part returns (`running/state_check.py`), and refused unless
+    with what `state_dict` of the new part returns (`saving/state_check.py`), and refused unless
 
     - a value has the same type: a dict, a list or tuple, text, bool, int (which is accepted for a
       float), float, array or tensor;

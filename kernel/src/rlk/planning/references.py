@@ -40,7 +40,7 @@ def wrong_references(component: Component, kind: str, registries: Registries) ->
     if kind in TAKING_KEYS:
         for key in {*own} & {*RUN_KEYS, *SLOTS, "plugins"}:
             yield f"its setting {key!r} is a word of every run, and could not be set. Rename it"
-    for field in ("own", "forwards", "activates", "selects"):
+    for field in ("own_defaults", "forwards", "activates", "selects"):
         for key in getattr(component, field):
             if key not in own:
                 yield f"{field}: {UnknownName('setting of its own', key, own)}"

@@ -10,7 +10,7 @@ import attrs
 from rlk import settings
 from rlk.errors import PlanError, UnknownName, nearest
 from rlk.planning.choice import Choice
-from rlk.planning.configure import SHARED
+from rlk.planning.configure import WITH_SEVERAL
 from rlk.planning.draft import Draft
 from rlk.planning.forwarding import takers
 from rlk.planning.layers import Rank, Setting, SettingLayers
@@ -57,7 +57,7 @@ def refuse_misplaced_settings(draft: Draft, by_slot: Mapping[str, Sequence[Choic
         if owner not in in_run and not _may_be_absent(owner, setting, draft):
             raise _absent(owner, key, setting, draft, in_run)
         # A proposal for the noises may be for a noise that has been replaced.
-        if owner == "storage" or (owner in SHARED and setting.is_demand):
+        if owner == "storage" or (owner in WITH_SEVERAL and setting.is_demand):
             _refuse_untaken(owner, own, by_slot[owner])
 
 

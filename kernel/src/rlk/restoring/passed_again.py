@@ -130,7 +130,9 @@ def _succeeded(saved: SavedComponent, now: Any, registries: Registries) -> Saved
         return saved
     has_same = saved.settings.keys() == set(names(component.config))
     kept = {
-        key: one for key, one in saved.settings.items() if has_same and key not in component.own
+        key: one
+        for key, one in saved.settings.items()
+        if has_same and key not in component.own_defaults
     }
     return attrs.evolve(saved, name=component.name, settings=kept)
 

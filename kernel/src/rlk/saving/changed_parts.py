@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from rlk.running.run import Run
 
 
-#: The slots that hold one component of those that a policy acts by.
-_ONE = ("policy", "distribution")
+#: The slots of the components that a policy acts by.
+_ACTING_SLOTS = ("policy", "distribution")
 
 
 def changed_acting(saved: Mapping[str, Any], plan: Plan) -> Iterator[tuple[str, str]]:
@@ -34,7 +34,7 @@ def changed_acting(saved: Mapping[str, Any], plan: Plan) -> Iterator[tuple[str, 
     before = list(saved["components"])
     for choice in plan.choices():
         role = choice.role
-        acts = role in _ONE or role in ("wrapper", "extension")
+        acts = role in _ACTING_SLOTS or role in ("wrapper", "extension")
         if not acts or choice.component.only_trains:
             continue
         of_role = [one for one in before if one["role"] == role]
@@ -46,7 +46,7 @@ def changed_acting(saved: Mapping[str, Any], plan: Plan) -> Iterator[tuple[str, 
                 if key in now and now[key] != value and not was_callable(value):
                     was = f"{role} {choice.name!r} had {key}={value!r}"
                     yield role, f"{was}, and now has {now[key]!r}"
-        elif role in _ONE and of_role:
+        elif role in _ACTING_SLOTS and of_role:
             was = f"the {role} was {of_role[0]['name']!r}"
             yield role, f"{was}; {choice.name!r} may act otherwise by the same parameters"
 

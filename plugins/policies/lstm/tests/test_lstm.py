@@ -133,7 +133,7 @@ def test_names_of_stable_baselines_fix_what_they_say():
     from rlk.registry.kernel import default_kernel
 
     def own(name):
-        return default_kernel().registries.policies.get(name).component().own
+        return default_kernel().registries.policies.get(name).component().own_defaults
 
     assert own("lstm") == own("MlpLstmPolicy") == {}
     assert own("ln-lstm") == own("MlpLnLstmPolicy") == {"layer_norm": True}
