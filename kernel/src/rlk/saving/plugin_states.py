@@ -26,7 +26,7 @@ OF_CHECKPOINT = "plugins"
 class MissingPlugin:
     """A plugin that a file should be restored with and that is not in the run."""
 
-    plugin: str  #: its name
+    name: str
     sentence: str
     is_for_acting: bool  #: whether acting as the model does needs it: the level of a curriculum
 
