@@ -14,7 +14,7 @@ from rlk.component import STAGES
 from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
-from rlk.settings import PluginText
+from rlk.settings import PluginText, at_least, at_most
 
 
 @pytest.fixture(autouse=True)
@@ -27,14 +27,14 @@ def one_thread(rlk_one_thread):
 
 @attrs.frozen(kw_only=True)
 class Sized:
-    size: int = attrs.field(default=1, validator=attrs.validators.ge(0))
+    size: int = attrs.field(default=1, validator=at_least(0))
     shape: str = "round"
     parts: dict[str, int] | int = 0
 
 
 @attrs.frozen(kw_only=True)
 class AlgoConfig:
-    gamma: float = attrs.field(default=0.9, validator=attrs.validators.le(1.0))
+    gamma: float = attrs.field(default=0.9, validator=at_most(1.0))
     n_steps: int = 4
     batch_size: int = 8
     learning_rate: float = 0.1

@@ -43,7 +43,7 @@ def test_a_vector_wrapper_activates_what_its_environments_share_and_filters_obse
                 hooks.activate(Shared(), "wraps")
             self.shared = hooks.get("wraps")
 
-    component = Component(name="wraps", factory=Wraps, scope="vector")
+    component = Component(name="wraps", factory=Wraps, wraps="vector")
     rlk_stand_in_kernel.registries.wrappers.register("wraps", component)
     agent = make("wraps")
     assert agent.run.policy.filter1 is Shared.module
@@ -149,7 +149,7 @@ def test_wrappers_of_one_environment_wrap_a_vector_that_was_passed_inside_all_ot
             super().__init__(env)
 
     wrappers = rlk_stand_in_kernel.registries.wrappers
-    wrappers.register("outside", Component(name="outside", factory=Outside, scope="vector"))
+    wrappers.register("outside", Component(name="outside", factory=Outside, wraps="vector"))
     wrappers.register("widens", Component(name="widens", factory=Wraps, config=Config))
     vector = StandInVecEnv([DiscreteMatch] * 2)
     agent = make("outside", "widens:times=3", env=vector)

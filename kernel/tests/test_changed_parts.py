@@ -201,7 +201,7 @@ def test_a_class_of_another_name_takes_the_slot_with_settings_of_the_same_names(
 def test_a_class_with_a_value_of_its_own_keeps_it(make, tmp_path, rlk_stand_in_kernel):
     path = make(**{"policy": Tinted, "policy.shade": 0.5}).save(tmp_path / "model")
     dark = rlk.Component(
-        name="dark", kind="policies", factory=Tinted, config=Tint, own={"shade": 0.9}
+        name="dark", kind="policies", factory=Tinted, config=Tint, own_defaults={"shade": 0.9}
     )
     with rlk.load(path, kernel=rlk_stand_in_kernel, env=MATCH, policy=dark) as agent:
         assert agent.plan.policy.config == Tint(shade=0.9)

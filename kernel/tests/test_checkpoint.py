@@ -123,7 +123,9 @@ def forgets_its_return(self):
 )
 def test_a_state_that_is_none_is_refused_while_it_is_saved(make, tmp_path, monkeypatch, part, said):
     agent = make()
-    monkeypatch.setattr(type(part(agent.run)), "state_dict", forgets_its_return)
+    owner = type(part(agent.run))
+    monkeypatch.setattr(owner, "state_dict", forgets_its_return, raising=False)
+    monkeypatch.setattr(owner, "load_state_dict", lambda self, state: None, raising=False)
     with pytest.raises(BrokenPlugin, match=rf"^{said}.*: state_dict\(\) returned None"):
         agent.save_checkpoint(tmp_path / "checkpoint.zip")
     assert not list(tmp_path.iterdir())
@@ -194,10 +196,15 @@ def test_environments_of_another_number_are_refused_with_theirs(make, n_envs, re
         checkpoint.restore(make(n_envs=n_envs).run, state)
 
 
+def give_state(algorithm, load):
+    """Let an algorithm have a state, which this function loads."""
+    algorithm.state_dict, algorithm.load_state_dict = dict, load
+
+
 def test_a_state_of_another_component_is_refused_by_what_it_lacks(make):
     state = checkpoint.run_state(make().learn(16).run)
     run = make().run
-    run.algorithm.load_state_dict = lambda saved: saved["velocity"]
+    give_state(run.algorithm, lambda saved: saved["velocity"])
     with pytest.raises(
         BadFile, match=r"it holds no 'velocity'\. It was saved by another component"
     ):
@@ -213,7 +220,7 @@ def test_a_component_that_says_itself_what_a_state_lacks_is_not_said_over(make):
 
     state = checkpoint.run_state(make().learn(16).run)
     run = make().run
-    run.algorithm.load_state_dict = load
+    give_state(run.algorithm, load)
     with pytest.raises(BadFile, match=r"^its state has no velocity$"):
         checkpoint.restore(run, state)
 

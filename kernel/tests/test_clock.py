@@ -19,7 +19,7 @@ def test_a_clock_that_runs_over_is_done():
 def test_a_schedule_of_its_own_length_follows_the_same_clock():
     clock = Clock(300)
     clock.timesteps = 50
-    assert (clock.part_of(100), clock.part_of(50), clock.part_of(20)) == (0.5, 1.0, 1.0)
+    assert (clock.fraction_of(100), clock.fraction_of(50), clock.fraction_of(20)) == (0.5, 1.0, 1.0)
 
 
 def test_a_run_of_no_steps_is_done():

@@ -54,7 +54,7 @@ def test_settings_are_those_of_an_attrs_class(config):
     ("fields", "said"),
     [
         ({"autostart": "allways"}, "'terminal' or 'always', got 'allways'"),
-        ({"scope": "vectors"}, "scope must be 'env', 'vector' or 'policy', got 'vectors'"),
+        ({"wraps": "vectors"}, "wraps must be 'env' or 'vector', got 'vectors'"),
         ({"collects": "offpolicy"}, "collects must be 'on-policy', .*, got 'offpolicy'"),
         ({"needs": ("td_error")}, r"Write a comma: needs=\('td_error',\)"),
         ({"action_spaces": "Box"}, r"Write a comma: action_spaces=\('Box',\)"),

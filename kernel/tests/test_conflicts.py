@@ -26,7 +26,7 @@ def test_a_noise_for_other_actions_is_refused(planning_kernel, plan):
 def test_a_noise_on_the_policy_wants_an_algorithm_that_acts_with_another_policy(
     planning_kernel, plan
 ):
-    planning_kernel.registries.noises.register("shifts", IdleNoise, scope="policy")
+    planning_kernel.registries.noises.register("shifts", IdleNoise, perturbs_policy=True)
     with pytest.raises(PlanError, match=r"'shifts' .*'other' .* not act with another.*\n.*list --"):
         plan("other", noise="shifts")
     assert plan(noise="shifts").noises[0].name == "shifts"

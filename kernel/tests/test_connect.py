@@ -93,5 +93,5 @@ def test_processes_are_connected_before_one_of_them_lacks_what_must_be_passed_ag
     plan["components"][0]["dist"] = "./mine.py"  # the algorithm is code, and is not passed
     calls.clear()
     with pytest.raises(PlanError, match="Pass it again"):
-        spec_of(plan, planning_kernel, observers=True, **again)
+        spec_of(plan, planning_kernel, resumes=True, **again)
     assert sorted(calls) == expected

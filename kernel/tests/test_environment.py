@@ -123,7 +123,7 @@ def wrapper(factory, config=None, **fields):
 
 
 def test_wrappers_of_the_vector_are_not_for_one_environment():
-    made = MakeEnv(EnvChoice("Walk", made=Walk), (wrapper(gym.Wrapper, scope="vector"),))()
+    made = MakeEnv(EnvChoice("Walk", maker=Walk), (wrapper(gym.Wrapper, wraps="vector"),))()
     assert type(made) is Walk
 
 
@@ -138,7 +138,7 @@ def test_a_factory_wraps_the_innermost_first_and_passes_configs():
 
     keeps = {"keeps_returns": True}
     wrappers = [wrapper(Inner, **keeps), wrapper(Named, 7, **keeps)]
-    make = MakeEnv(EnvChoice("Walk", made=Walk), wrappers)
+    make = MakeEnv(EnvChoice("Walk", maker=Walk), wrappers)
     env = make()
     assert type(env) is Named and env.config == 7
     assert type(env.env) is Inner and env.env.config is None
@@ -154,7 +154,7 @@ def test_a_factory_wraps_the_innermost_first_and_passes_configs():
 )
 def test_a_wrapper_that_cannot_wrap_is_named(factory, said):
     with pytest.raises(PlanError, match=said):
-        MakeEnv(EnvChoice("Walk", made=Walk), [wrapper(factory)])()
+        MakeEnv(EnvChoice("Walk", maker=Walk), [wrapper(factory)])()
 
 
 def test_a_wrapper_may_be_named_as_a_string_to_travel_to_a_worker(choose):

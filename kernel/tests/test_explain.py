@@ -32,7 +32,7 @@ def test_it_says_what_fills_each_slot_who_chose_it_and_how_it_nests(rlk_stand_in
     registries.storages.register("chooses", Chooses, stages=("choose",))
     for name in ("wraps", "guards"):
         registries.wrappers.register(name, lambda env: env)
-    registries.wrappers.register("holds", lambda env: env, scope="vector")
+    registries.wrappers.register("holds", lambda env: env, wraps="vector")
     plugins = ["chooses", "holds", "wraps", "guards", Idle()]
     settings = {"plugins": plugins, "fast.rate": 0.25, "seed": 7}
     plan = resolve(rlk_stand_in_kernel, make_spec("two", settings))

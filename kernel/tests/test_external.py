@@ -14,7 +14,7 @@ from rlk.registry.external import (
     as_component,
     external_entry,
     find_entry,
-    is_place,
+    is_code_place,
     passed_entry,
 )
 from rlk.registry.guess import guessed_kind
@@ -30,7 +30,11 @@ def registries(rlk_empty_kernel):
 
 
 def test_a_place_has_a_colon_or_is_a_file():
-    assert is_place("./mine.py") and is_place("module:Object") and not is_place("replay")
+    assert (
+        is_code_place("./mine.py")
+        and is_code_place("module:Object")
+        and not is_code_place("replay")
+    )
 
 
 @pytest.mark.parametrize(("kind", "meant"), [("extension", "extensions"), ("policy", "policies")])

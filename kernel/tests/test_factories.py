@@ -16,6 +16,7 @@ from rlk.planning.choice import Choice
 from rlk.registry.discovery import Point
 from rlk.registry.entry import Entry
 from rlk_testing.environments import BY_ACTION_SPACE
+from rlk_testing.stand_ins import StandIn
 
 MATCH = BY_ACTION_SPACE["Discrete"]
 
@@ -55,6 +56,19 @@ def optimiser(factory, **fields):
 @pytest.mark.parametrize("factory", [Inherits, Sets, InheritsWhatIsSet, Fields, lambda: Half()])
 def test_what_has_the_methods_of_its_kind_or_cannot_be_told_is_let_through(factory):
     assert optimiser(factory).load() is factory
+
+
+@pytest.mark.parametrize("forgotten", ["state_dict", "load_state_dict"])
+def test_an_algorithm_that_cannot_both_save_and_restore_its_state_is_refused(forgotten):
+    state = {name: lambda self: {} for name in ("state_dict", "load_state_dict")}
+    del state[forgotten]
+    factory = type("Forgets", (StandIn,), state)
+    component = Component(name="made", factory=factory)
+    entry = Entry("algorithms", "made", "rlk-made", "0.1", lambda: component)
+    with pytest.raises(
+        BrokenPlugin, match=r"one of state_dict and load_state_dict\. Write both, or"
+    ):
+        entry.load()
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def in_a_file(plan):
 
 
 def test_a_components_own_default_need_not_be_passed_again(kernel, planned):
-    again = resolve(kernel, spec_of(in_a_file(planned()), kernel, observers=True))
+    again = resolve(kernel, spec_of(in_a_file(planned()), kernel, resumes=True))
     assert again.loggers[0].config == TrackerConfig()
 
 
@@ -73,12 +73,12 @@ def test_a_components_own_default_need_not_be_passed_again(kernel, planned):
 def test_any_other_value_is_passed_again(kernel, planned, key, value):
     plan = planned(**{f"tracker.{key}": value})
     with pytest.raises(PlanError, match=rf"tracker\.{key} was .*mine|{key} was .*, which is code"):
-        spec_of(in_a_file(plan), kernel, observers=True)
+        spec_of(in_a_file(plan), kernel, resumes=True)
 
 
 def test_a_path_that_is_read_comes_back_as_a_path(kernel, planned):
     plan = in_a_file(planned(**{"tracker.data": "elsewhere"}))
-    found = resolve(kernel, spec_of(plan, kernel, observers=True))
+    found = resolve(kernel, spec_of(plan, kernel, resumes=True))
     assert found.loggers[0].config == TrackerConfig(data=Path("elsewhere"))
 
 
@@ -87,7 +87,7 @@ def test_a_default_that_was_another_one_then_is_passed_again(kernel, planned):
     (tracker,) = (one for one in saved["components"] if one["name"] == "tracker")
     tracker["settings"]["folder"] = "before"
     with pytest.raises(PlanError, match=r"tracker\.folder was 'before'"):
-        spec_of(saved, kernel, observers=True)
+        spec_of(saved, kernel, resumes=True)
 
 
 def test_a_setting_that_only_another_version_of_its_component_has_says_so(kernel, planned):
@@ -96,8 +96,8 @@ def test_a_setting_that_only_another_version_of_its_component_has_says_so(kernel
     tracker["settings"]["newer"] = 1
     said = r"'newer'.* The file was written by another version of it than this program\.$"
     with pytest.raises(UnknownName, match=said):
-        resolve(kernel, spec_of(saved, kernel, observers=True))
-    left_out = spec_of(saved, kernel, observers=True, plugins=("no:tracker",))
+        resolve(kernel, spec_of(saved, kernel, resumes=True))
+    left_out = spec_of(saved, kernel, resumes=True, plugins=("no:tracker",))
     assert resolve(kernel, left_out).loggers == ()
     with pytest.raises(UnknownName, match=r"'newer'(?!.*another version)"):
         planned(**{"tracker.newer": 1})
@@ -136,15 +136,15 @@ def test_a_setting_that_another_version_wrote_is_refused_with_what_installs_it(
         saved, settings = written_by_version(planned(), version)
         settings[key] = value
         with pytest.raises(PlanError, match=rf"\(acme-tracks 2\.0\): '?{key}") as raised:
-            resolve(kernel, spec_of(saved, kernel, observers=True))
+            resolve(kernel, spec_of(saved, kernel, resumes=True))
         assert str(raised.value).endswith(f"\n{OTHER_VERSION}") == (version == "1.0")
 
 
 @pytest.mark.usefixtures("of_a_package")
 def test_what_is_given_now_is_not_blamed_on_the_version_that_wrote_the_file(kernel, planned):
     saved, _ = written_by_version(planned(), "1.0")
-    assert resolve(kernel, spec_of(saved, kernel, observers=True)).loggers[0].version == "2.0"
-    spec = spec_of(saved, kernel, observers=True, changes={"tracker.older": 1})
+    assert resolve(kernel, spec_of(saved, kernel, resumes=True)).loggers[0].version == "2.0"
+    spec = spec_of(saved, kernel, resumes=True, changes={"tracker.older": 1})
     with pytest.raises(UnknownName, match="'older'") as raised:
         resolve(kernel, spec)
     assert "acme-tracks==1.0" not in str(raised.value)
@@ -158,4 +158,4 @@ def test_a_component_of_the_program_under_the_name_of_a_packages_is_named(kernel
     kernel.registries.loggers.register("tracker", Tracker, config=TrackerConfig)
     said = r"written with acme-tracks==1\.0, and 'tracker' is of this program here\.$"
     with pytest.raises(UnknownName, match=said):
-        resolve(kernel, spec_of(saved, kernel, observers=True))
+        resolve(kernel, spec_of(saved, kernel, resumes=True))

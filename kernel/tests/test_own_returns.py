@@ -114,8 +114,9 @@ def wrapper(factory, **fields):
     return Choice.of(Entry("wrappers", "wraps", "rlk-x", "1.0", lambda: component))
 
 
-def made(*factories, env=Threes):
-    return MakeEnv(EnvChoice("Threes", made=env), tuple(map(wrapper, factories)))()
+def made(*factories, env=Threes, passed=None):
+    choice = EnvChoice("Threes", maker=env if passed is None else None, passed=passed)
+    return MakeEnv(choice, tuple(map(wrapper, factories)))()
 
 
 def last_infos(env, episodes=2):
@@ -159,7 +160,7 @@ def test_nothing_is_put_in_where_no_wrapper_may_change_rewards():
             return super().step(action)
 
     env = MakeEnv(
-        EnvChoice("Threes", made=Threes), (wrapper(Plain), wrapper(Keeps, keeps_returns=True))
+        EnvChoice("Threes", maker=Threes), (wrapper(Plain), wrapper(Keeps, keeps_returns=True))
     )()
     assert [type(env), type(env.env), type(env.env.env)] == [Keeps, Plain, Threes]
 
@@ -274,7 +275,7 @@ def test_a_copy_steps_and_adds_up_for_itself(copied):
 
 def test_an_environment_that_is_passed_to_several_runs_adds_up_in_each():
     threes = Threes()
-    for env in [made(Tenth, env=threes) for _ in range(2)]:
+    for env in [made(Tenth, passed=threes) for _ in range(2)]:
         threes.step(0)  # by somebody else
         assert last_infos(env)[1]["episode"] == {"r": 12.0, "l": 4}
 

@@ -37,20 +37,20 @@ def test_spaces_are_those_of_the_wrapped_environment_which_is_closed_again():
             self.observation_space = gym.spaces.Box(-1.0, 1.0, (6,))
 
     wrapped = choice("doubled", "wrappers", Doubled)
-    observation, action = probe(EnvChoice("Kept", made=Kept), [wrapped], BACKEND, NONE)
+    observation, action = probe(EnvChoice("Kept", maker=Kept), [wrapped], BACKEND, NONE)
     assert observation.shape == (6,) and action == Walk().action_space
     assert made[0].closed == 1
 
 
 def test_wrappers_of_a_vector_are_not_put_around_one_environment():
-    wrapper = choice("vector", "wrappers", scope="vector")
-    observation, _ = probe(EnvChoice("Walk", made=Walk), [wrapper], BACKEND, NONE)
+    wrapper = choice("vector", "wrappers", wraps="vector")
+    observation, _ = probe(EnvChoice("Walk", maker=Walk), [wrapper], BACKEND, NONE)
     assert observation.shape == (3,)
 
 
 def test_an_environment_object_is_not_closed():
     env = Walk()
-    probe(EnvChoice("Walk", made=env), [], BACKEND, NONE)
+    probe(EnvChoice("Walk", passed=env), [], BACKEND, NONE)
     assert env.closed == 0
 
 
@@ -82,7 +82,7 @@ class Stuck(Walk):
 )
 def test_what_is_no_environment_is_refused(made, message):
     with pytest.raises(PlanError, match=message):
-        probe(EnvChoice("mine", made=made), [], BACKEND, NONE)
+        probe(EnvChoice("mine", maker=made), [], BACKEND, NONE)
 
 
 class Sized(Walk):
@@ -113,8 +113,8 @@ def test_an_environment_that_a_wrapper_is_there_to_adapt_is_refused_by_the_name_
         "adapting", gym.Wrapper, summary="adapts others", adapts=lambda env: isinstance(env, Other)
     )
     with pytest.raises(PlanError, match=r"'adapting'.*adapts others.*plugins=\['adapting'\]"):
-        probe(EnvChoice("Other", made=Other), [], BACKEND, registries)
+        probe(EnvChoice("Other", maker=Other), [], BACKEND, registries)
     adapting = registries.wrappers.get("adapting").component()
     wrapped = attrs.evolve(choice("adapting", "wrappers"), component=adapting)
-    probe(EnvChoice("Other", made=Other), [wrapped], BACKEND, registries)
-    probe(EnvChoice("Walk", made=Walk), [], BACKEND, registries)
+    probe(EnvChoice("Other", maker=Other), [wrapped], BACKEND, registries)
+    probe(EnvChoice("Walk", maker=Walk), [], BACKEND, registries)

@@ -9,12 +9,13 @@ from rlk.errors import BrokenPlugin, PlanError, UnknownName
 from rlk.planning.recipes import expanded
 from rlk.planning.spec import make_spec
 from rlk.restoring.saved_plan import as_json, spec_of
+from rlk.settings import at_least
 
 
 @attrs.frozen(kw_only=True)
 class Settings:
     model: str = attrs.field(metadata={"help": "the algorithm"})
-    strength: int = attrs.field(default=7, validator=attrs.validators.ge(0))
+    strength: int = attrs.field(default=7, validator=at_least(0))
 
 
 def stands_for(config):

@@ -70,9 +70,9 @@ def test_a_replay_replaces_a_replay_and_a_file_that_is_damaged(make, tmp_path, r
     for _ in range(2):
         saved_files.save(run, path, replay_alone)
         assert saved_files.read_manifest(path, rlk_stand_in_kernel)["contents"] == ["storage"]
-    saved_files.read_manifest(path, rlk_stand_in_kernel, part="storage")
+    saved_files.read_manifest(path, rlk_stand_in_kernel, content="storage")
     with pytest.raises(BadFile, match=r"replay.standin holds no model\. A replay alone"):
-        saved_files.read_manifest(path, rlk_stand_in_kernel, part="model")
+        saved_files.read_manifest(path, rlk_stand_in_kernel, content="model")
 
 
 # ---- reading -------------------------------------------------------------------------------------

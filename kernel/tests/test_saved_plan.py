@@ -69,8 +69,8 @@ def test_a_saved_plan_makes_the_same_plan(kernel, saved):
     second = as_json(again(kernel, first))
     for part in ("env", "run"):
         assert second[part] == first[part]
-    names = [(c["slot"], c["name"], c["settings"]) for c in first["components"]]
-    assert [(c["slot"], c["name"], c["settings"]) for c in second["components"]] == names
+    names = [(c["role"], c["name"], c["settings"]) for c in first["components"]]
+    assert [(c["role"], c["name"], c["settings"]) for c in second["components"]] == names
 
 
 def test_keywords_of_the_environment_are_kept(kernel, saved):
@@ -95,7 +95,7 @@ def test_what_only_watches_joins_if_asked(kernel, saved):
     plan = saved(plugins=["watches", "extends"])
     assert [c.name for c in again(kernel, plan).callbacks] == []
     assert [c.name for c in again(kernel, plan).extensions] == ["extends"]
-    assert [c.name for c in again(kernel, plan, observers=True).callbacks] == ["watches"]
+    assert [c.name for c in again(kernel, plan, resumes=True).callbacks] == ["watches"]
 
 
 def test_changes_are_on_top_of_what_was_saved(kernel, saved):
@@ -161,7 +161,7 @@ Has_Hooks = type("Has_Hooks", (Idle,), {})
 @pytest.mark.parametrize("plugin", [Has_Hooks, Has_Hooks(), "shelf:Has-Hooks"])
 def test_an_object_with_hooks_or_its_class_is_passed_again(kernel, saved, plugin, passed):
     name = saved(plugins=[passed])["components"][-1]["name"]
-    found = again(kernel, saved(plugins=[plugin]), plugins=(passed,), observers=True)
+    found = again(kernel, saved(plugins=[plugin]), plugins=(passed,), resumes=True)
     assert [c.name for c in found.extensions] == [name]
 
 
@@ -182,7 +182,7 @@ def test_all_that_must_be_passed_again_is_said_at_once(kernel, saved):
 def forged(plan, **component):
     """A plan in which a component that the kernel has is called otherwise."""
     made = {"kind": "extensions", "dist": "rlk-x", "version": "1", "settings": {}, **component}
-    others = [c for c in plan["components"] if c["slot"] != made["slot"]]
+    others = [c for c in plan["components"] if c["role"] != made["role"]]
     made = {"chosen_by": "", "joined": False, "set_by": {}, "only_trains": False, **made}
     return {**plan, "components": [*others, made]}
 
@@ -190,13 +190,13 @@ def forged(plan, **component):
 @pytest.mark.parametrize(
     "component",
     [
-        {"slot": "extension", "name": "./evil.py"},
-        {"slot": "extension", "name": "evil.py"},
-        {"slot": "noise", "name": "evil:Noise"},
-        {"slot": "vf_optimiser", "name": "evil:Optimiser"},
-        {"slot": "algorithm", "name": "./evil.py"},
-        {"slot": "extension", "name": "env", "settings": {"id": "./evil.py:Env"}},
-        {"slot": "extension", "name": "env.x", "settings": {"y": "./evil.py:Env"}},
+        {"role": "extension", "name": "./evil.py"},
+        {"role": "extension", "name": "evil.py"},
+        {"role": "noise", "name": "evil:Noise"},
+        {"role": "vf_optimiser", "name": "evil:Optimiser"},
+        {"role": "algorithm", "name": "./evil.py"},
+        {"role": "extension", "name": "env", "settings": {"id": "./evil.py:Env"}},
+        {"role": "extension", "name": "env.x", "settings": {"y": "./evil.py:Env"}},
     ],
 )
 def test_a_place_in_a_file_is_never_looked_at_whatever_its_plan_says(kernel, saved, component):
@@ -206,7 +206,7 @@ def test_a_place_in_a_file_is_never_looked_at_whatever_its_plan_says(kernel, sav
 
 @pytest.mark.parametrize("key", ["env", "noise", "out", "plugins", "preset", "vf_optimiser"])
 def test_no_setting_of_the_algorithm_is_a_choice_of_the_run(kernel, saved, key):
-    plan = forged(saved(), slot="algorithm", name="stand-in", settings={key: "./evil.py:Evil"})
+    plan = forged(saved(), role="algorithm", name="stand-in", settings={key: "./evil.py:Evil"})
     with pytest.raises(UnknownName, match=f"unknown setting of algorithm 'stand-in'.*'{key}'"):
         again(kernel, plan)
 
@@ -227,8 +227,8 @@ def test_a_name_that_is_not_installed_any_more_is_refused(kernel, saved):
 def test_a_callable_must_be_passed_again_to_continue_training(kernel, saved):
     plan = saved(learning_rate=lambda remaining: remaining)
     with pytest.raises(PlanError, match="learning_rate was the callable"):
-        spec_of(plan, kernel, observers=True)
-    spec_of(plan, kernel, observers=True, changes={"learning_rate": 0.1})
+        spec_of(plan, kernel, resumes=True)
+    spec_of(plan, kernel, resumes=True, changes={"learning_rate": 0.1})
     assert "learning_rate" not in spec_of(plan, kernel).given  # to act, no schedule is needed
 
 
@@ -242,9 +242,9 @@ def test_what_was_not_passed_again_is_missing_in_the_next_file_too(kernel, saved
     assert spec_of(second, kernel).learns_without == spec_of(first, kernel).learns_without
     for key in ("learning_rate", "stand-in.learning_rate"):
         found = again(kernel, second, changes={key: 0.5})
-        (algorithm,) = (one for one in as_json(found)["components"] if one["slot"] == "algorithm")
+        (algorithm,) = (one for one in as_json(found)["components"] if one["role"] == "algorithm")
         assert algorithm["settings"]["learning_rate"] == 0.5
-        assert not spec_of(first, kernel, changes={key: 0.5}, observers=True).learns_without
+        assert not spec_of(first, kernel, changes={key: 0.5}, resumes=True).learns_without
 
 
 @attrs.frozen(kw_only=True)
@@ -261,8 +261,8 @@ def test_a_function_of_the_network_must_be_passed_again_even_to_act(kernel, save
     message = str(caught.value)
     assert "network.act_fun was the callable abs, which no file holds" in message
     assert "rlk.load(…, **{'policy.act_fun': …})" in message
-    for observers in (False, True):
-        spec = spec_of(plan, kernel, observers=observers, changes={key: round})
+    for resumes in (False, True):
+        spec = spec_of(plan, kernel, resumes=resumes, changes={key: round})
         assert resolve(kernel, spec).policy.config.act_fun is round
         assert not spec.learns_without
 
@@ -280,7 +280,7 @@ def test_a_preset_is_not_applied_once_more(kernel, saved):
 
 def test_components_are_resolved_and_not_built(kernel, saved):
     kernel.registries.wrappers.register(
-        "wraps", Component(name="wraps", factory=Wraps, scope="vector")
+        "wraps", Component(name="wraps", factory=Wraps, wraps="vector")
     )
     assert [c.name for c in again(kernel, saved(plugins=["wraps"])).wrappers] == ["wraps"]
 
@@ -348,7 +348,7 @@ def test_what_had_joined_can_be_left_out_when_a_model_is_loaded(kernel, saved):
 @pytest.mark.usefixtures("hastens")
 def test_what_was_left_out_stays_left_out_unless_it_is_named(kernel, saved):
     plan = saved(plugins=["no:hastens"])
-    assert plan["refused"] == ["hastens"]
+    assert plan["left_out"] == ["hastens"]
     assert again(kernel, plan).extensions == ()
     assert [c.name for c in again(kernel, plan, plugins=("hastens",)).extensions] == ["hastens"]
     kernel.registries.extensions.unregister("hastens")
@@ -357,7 +357,7 @@ def test_what_was_left_out_stays_left_out_unless_it_is_named(kernel, saved):
 
 def test_a_slot_whose_component_is_not_there_names_it_unless_it_is_filled_anew(kernel, saved):
     plan = saved()
-    policy = next(one for one in plan["components"] if one["slot"] == "policy")
+    policy = next(one for one in plan["components"] if one["role"] == "policy")
     policy |= {"name": "thinks", "dist": "rlk-thinks", "version": "1.0", "settings": {"depth": 3}}
     with pytest.raises(PlanError, match=r"policy 'thinks' \(rlk-thinks 1.*rlk-thinks==1\.0\.$"):
         again(kernel, plan)

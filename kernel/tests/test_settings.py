@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path, PureWindowsPath
 from typing import Literal, Optional
@@ -12,13 +13,27 @@ import pytest
 
 from rlk.errors import PlanError, UnknownName
 from rlk.planning.run_settings import RunSettings
-from rlk.settings import finite, fits_float32, plain, setting, structure, type_name, unstructure
+from rlk.settings import (
+    UNIT,
+    above,
+    at_least,
+    at_most,
+    below,
+    between,
+    finite,
+    fits_float32,
+    plain,
+    setting,
+    structure,
+    type_name,
+    unstructure,
+)
 
 
 @attrs.frozen(kw_only=True)
 class Config:
     rate: float | str | Callable[[float], float] = attrs.field(default=0.1, **setting("how fast"))
-    steps: int = attrs.field(default=3, **setting("how many", attrs.validators.ge(1)))
+    steps: int = attrs.field(default=3, **setting("how many", at_least(1)))
     flag: bool = False
     name: str = "x"
     layers: list[int] = attrs.field(factory=lambda: [64])
@@ -120,8 +135,29 @@ def test_a_value_of_another_type_is_refused_by_name(key, value, message):
 
 
 def test_a_value_out_of_range_is_refused_with_the_validators_words():
-    with pytest.raises(PlanError, match="'steps' must be >= 1: 0"):
+    with pytest.raises(PlanError, match="steps must be at least 1, got 0"):
         made(steps=0)
+
+
+@pytest.mark.parametrize(
+    ("validator", "right", "wrong", "said"),
+    [
+        (at_least(1), [1, 2.5], [0, math.nan, None], "at least 1, got"),
+        (above(0.0), [1e-9], [0, -1.0, math.nan], "above 0, got"),
+        (at_most(1e6), [1e6, -3], [1e6 + 1], "at most 1000000, got 1000001.0"),
+        (below(0.5), [0.4], [0.5, math.nan], "below 0.5, got"),
+        (at_least(2, or_none=True), [None, 2], [1], "at least 2, or none, got 1"),
+        (between(-1, 3), [-1, 3], [-1.5], "at least -1, got -1.5"),
+        (UNIT, [0.0, 1.0], [1.1], "at most 1, got 1.1"),
+    ],
+)
+def test_validators_of_numbers_say_their_bound_in_words(validator, right, wrong, said):
+    made_of = attrs.make_class("Bounded", {"size": attrs.field(validator=validator)})
+    for value in right:
+        assert made_of(value).size == value
+    for value in wrong:
+        with pytest.raises(ValueError, match=f"^size must be {re.escape(said)}"):
+            made_of(value)
 
 
 def test_an_unknown_key_shows_the_nearest_and_where_all_are_listed():
@@ -329,9 +365,7 @@ def test_a_bound_fits_into_float32_or_is_infinite():
 def test_a_setting_has_a_help_text_a_validator_and_marks():
     @attrs.frozen
     class Config:
-        every: int = attrs.field(
-            default=1, **setting("how often", attrs.validators.ge(1), written=True)
-        )
+        every: int = attrs.field(default=1, **setting("how often", at_least(1), written=True))
 
     (field,) = attrs.fields(Config)
     marks = {"written": True, "read": False, "environment": False}

@@ -78,7 +78,7 @@ def test_noises_are_put_around_one_another_in_the_order_written(plan, given):
 
 def test_a_noise_on_the_policy_is_the_innermost_and_there_is_one(planning_kernel, plan):
     for name in ("perturbs", "disturbs"):
-        planning_kernel.registries.noises.register(name, IdleNoise, scope="policy")
+        planning_kernel.registries.noises.register(name, IdleNoise, perturbs_policy=True)
     assert noises(plan(plugins=["shakes", "perturbs"])) == ["perturbs", "shakes"]
     with pytest.raises(PlanError, match=r"'perturbs' .* 'disturbs' .*a policy of their own"):
         plan(plugins=["perturbs", "disturbs"])

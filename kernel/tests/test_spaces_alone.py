@@ -80,7 +80,7 @@ def wider(space):
 
 def test_spaces_alone_are_those_inside_the_wrappers_of_the_vector(planning_kernel):
     planning_kernel.registries.wrappers.register("env-wider", Wider)
-    planning_kernel.registries.wrappers.register("vector-wider", Wider, scope="vector")
+    planning_kernel.registries.wrappers.register("vector-wider", Wider, wraps="vector")
     given = {"plugins": ["env-wider", "vector-wider", "chooses"], "env": MATCH}
     whole = resolve(planning_kernel, make_spec("algo", given))
     plan = json.loads(json.dumps(as_json(whole)))

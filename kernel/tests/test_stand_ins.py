@@ -169,7 +169,7 @@ def test_an_extension_or_an_algorithm_does_not_ask_again_for_what_is_not_there(
         ({}, {}, "stand-in-vec-env"),
         ({}, {"changes": {"vec_env": "acme"}}, "acme"),
         ({}, {"plugins": ("acme",)}, "acme"),
-        ({"scope": "vector"}, {}, "acme"),
+        ({"makes_only_vectors": True}, {}, "acme"),
         ({"hooks": "rlk_testing.idle:Idle"}, {}, "acme"),
     ],
 )
@@ -289,7 +289,7 @@ def test_what_only_trains_is_left_out_without_a_note(planning_kernel):
     given = {"plugins": ["hastens", "shakes", "watches"]}
     plan = as_json(resolve(planning_kernel, make_spec("algo", given)))
     left_out = ("no:hastens", "no:shakes", "no:watches")
-    assert spec_of(plan, planning_kernel, plugins=left_out, observers=True).notes == ()
+    assert spec_of(plan, planning_kernel, plugins=left_out, resumes=True).notes == ()
 
 
 def test_one_error_names_all_that_is_missing(planning_kernel):

@@ -60,6 +60,6 @@ def test_a_table_comes_back_from_a_file_whatever_is_in_it(kernel, limits):
     saved = json.loads(json.dumps(as_json(resolve(kernel, spec))))
     (bounds,) = (one for one in saved["components"] if one["name"] == "bounds")
     bounds["settings"] = {"limits": limits}
-    assert limits_of(resolve(kernel, spec_of(saved, kernel, observers=True))) == limits
-    changed = spec_of(saved, kernel, observers=True, changes={"bounds.limits.d.e": 3})
+    assert limits_of(resolve(kernel, spec_of(saved, kernel, resumes=True))) == limits
+    changed = spec_of(saved, kernel, resumes=True, changes={"bounds.limits.d.e": 3})
     assert limits_of(resolve(kernel, changed)) == {**limits, "d": {"e": 3}}

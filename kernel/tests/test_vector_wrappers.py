@@ -51,7 +51,7 @@ def twice(observation):
     return np.concatenate([observation, observation], axis=-1)
 
 
-TWICE = Component(name="twice", factory=Twice, kind="wrappers", scope="vector")
+TWICE = Component(name="twice", factory=Twice, kind="wrappers", wraps="vector")
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ def test_a_vector_that_cannot_be_wrapped_is_closed_unless_the_program_passed_it(
             opened.remove(self)
 
     def make(**what):
-        wrapper = Component(name="raises", factory=raises, kind="wrappers", scope="vector")
+        wrapper = Component(name="raises", factory=raises, kind="wrappers", wraps="vector")
         with pytest.raises(RuntimeError, match="cannot wrap"):
             rlk.make("stand-in", kernel=rlk_stand_in_kernel, plugins=[wrapper], n_steps=4, **what)
 

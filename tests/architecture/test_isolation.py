@@ -84,7 +84,7 @@ def test_the_algorithm_trains_with_only_what_it_declares_and_a_removed_plugin_is
     )
     assert done.returncode == 0, done.stderr
     plan = json.loads((python.parent / "trained" / "plan.json").read_text())
-    assert {c["slot"] for c in plan["components"]} >= {"algorithm", "policy", "storage", "vec_env"}
+    assert {c["role"] for c in plan["components"]} >= {"algorithm", "policy", "storage", "vec_env"}
 
     for part in python.parent.parent.glob("lib/python*/site-packages/rlk_epsilon_greedy*"):
         shutil.rmtree(part)

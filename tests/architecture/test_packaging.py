@@ -153,7 +153,7 @@ def chosen_by(entry):
     """The texts that a component chooses where the user says nothing, components among them."""
     component = entry.component()
     fields = attrs.fields_dict(component.config) if component.config else {}
-    settings = {name: one.default for name, one in fields.items()} | dict(component.own)
+    settings = {name: one.default for name, one in fields.items()} | dict(component.own_defaults)
     yield from texts([component.defaults, settings])
     if entry.kind == "recipes":
         told = {name: "" for name, default in settings.items() if default is attrs.NOTHING}

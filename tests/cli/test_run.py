@@ -248,16 +248,16 @@ def test_the_command_line_wins_over_the_spec(rlk):
     assert (found["seed"], found["settings"]["gamma"], found["settings"]["n_steps"]) == (3, 0.6, 8)
 
 
-def component(slot, name, dist="rlk-x", version="1", joined=False, set_by=(), **settings):
+def component(role, name, dist="rlk-x", version="1", joined=False, set_by=(), **settings):
     who = {"joined": joined, "set_by": dict.fromkeys(set_by, "user"), "version": version}
-    return {"slot": slot, "name": name, "dist": dist, "settings": settings, **who}
+    return {"role": role, "name": name, "dist": dist, "settings": settings, **who}
 
 
 def plan_of(*others, settings=None, kwargs=None):
     return {
         "components": [component("algorithm", "dqn", **(settings or {})), *others],
         "run": {"n_envs": 2, "seed": 3, "n_threads": None, "preset": "zoo"},
-        "refused": ["numpy-acting"],
+        "left_out": ["numpy-acting"],
         "env": {"name": "CartPole-v1", "kwargs": kwargs or {}},
     }
 

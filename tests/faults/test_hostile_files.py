@@ -182,7 +182,7 @@ def test_a_file_does_not_choose_the_files_that_are_written_to(downloads: Path) -
     with pytest.raises(
         PlanError, match=r"monitor\.filename was 'mine', [\s\S]*again: --set monitor"
     ):
-        spec_of(manifest["plan"], KERNEL, observers=True)
+        spec_of(manifest["plan"], KERNEL, resumes=True)
 
 
 # ---- wrong types ---------------------------------------------------------------------------------
@@ -204,12 +204,12 @@ def test_timesteps_that_are_not_a_count_are_refused(
         (("plan",), 3, "plan: must be SavedPlan"),
         (("plan", "components"), {}, "plan.components: must be list"),
         (("plan", "components", 1), None, r"plan.components\[1\]"),
-        (("plan", "components", 1, "slot"), 5, r"components\[1\].slot: must be a string"),
-        (("plan", "components", 1, "slot"), "algorithm", "two components in one slot"),
+        (("plan", "components", 1, "role"), 5, r"components\[1\].role: must be a string"),
+        (("plan", "components", 1, "role"), "algorithm", "two components in one slot"),
         (("plan", "components", 0, "settings"), [], r"components\[0\].settings: must be dict"),
         (("plan", "run", "n_envs"), "two", "plan.run.n_envs: must be a whole number"),
         (("plan", "env", "kwargs"), "abc", "plan.env.kwargs: must be dict"),
-        (("plan", "refused"), "monitor", "plan.refused: must be list of str"),
+        (("plan", "left_out"), "monitor", "plan.left_out: must be list of str"),
         (("contents",), ["model", "all"], r"contents\[1\]: must be 'model' or 'run'"),
         (("dists",), None, "dists: must be dict"),
     ],

@@ -117,6 +117,23 @@ def test_defaults_that_no_run_takes_are_found_by_plugins_check():
     assert "only the defaults of its algorithm. Propose settings in rlk_configure" in found
 
 
+@pytest.mark.parametrize(
+    ("kind", "field", "concerned"),
+    [
+        ("extensions", {"wraps": "vector"}, "wrappers"),
+        ("wrappers", {"makes_only_vectors": True}, "vec_envs"),
+        ("algorithms", {"perturbs_policy": True}, "noises"),
+        ("noises", {"stages": ("fold",)}, "storages"),
+    ],
+)
+def test_a_field_for_components_of_another_kind_is_found_by_plugins_check(kind, field, concerned):
+    ((name, value),) = field.items()
+    component = Component(name="mine", factory=lambda *_: None, **field)
+    entry = Entry(kind, "mine", "my-own", "0.1", lambda: component)
+    found = fault(entry, rlk.default_kernel().registries)
+    assert found == f"{name}={value!r} is for {concerned}, and this is one of the {kind}"
+
+
 # ---- errors say what to type ---------------------------------------------------------------------
 
 

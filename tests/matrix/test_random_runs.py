@@ -44,8 +44,8 @@ def accepted(run: RandomRun) -> tuple[Agent, int]:
 def in_file(plan: Plan) -> Any:
     """The settings of a plan's run and of its components, as files hold them."""
     found = json.loads(json.dumps(as_json(plan)))
-    components = [(one["slot"], one["name"], one["settings"]) for one in found["components"]]
-    return {**found["run"], "preset": "none"}, found["refused"], components
+    components = [(one["role"], one["name"], one["settings"]) for one in found["components"]]
+    return {**found["run"], "preset": "none"}, found["left_out"], components
 
 
 def from_file(plan: Plan, file: Path) -> Any:

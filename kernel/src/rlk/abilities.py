@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rlk.errors import RlkError
-from rlk.protocols import Actor, Decorator, State, names_of
+from rlk.protocols import Actor, Decorator, State, Stateful, names_of
 
 if TYPE_CHECKING:
     from torch import nn
@@ -21,6 +21,17 @@ def offers(part: object, protocol: type) -> bool:
     """
     annotated = vars(protocol).get("__annotations__", {})
     return all(hasattr(part, name) for name in (*names_of(protocol), *annotated))
+
+
+def state_of(part: Any) -> State:
+    """The state of a part that need not have one; {} if it is not `Stateful`."""
+    return part.state_dict() if offers(part, Stateful) else {}
+
+
+def load_state(part: Any, state: State) -> None:
+    """Give a part the state that `state_of` returned; nothing happens to one without a state."""
+    if offers(part, Stateful):
+        part.load_state_dict(state)
 
 
 class Explores(Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
-from rlk.files import Place
+from rlk.files import AnyPath
 from rlk.planning.run_settings import checked_seed, checked_timesteps
 from rlk.program_warnings import warn_program
 from rlk.protocols import State
@@ -179,7 +179,9 @@ class Agent:
         """
         return {name: value.cpu().numpy() for name, value in parameters_of(self.run).items()}
 
-    def load_parameters(self, values: Mapping[str, Any] | Place, exact_match: bool = True) -> None:
+    def load_parameters(
+        self, values: Mapping[str, Any] | AnyPath, exact_match: bool = True
+    ) -> None:
         """Set parameters, targets, learnt coefficients; optimisers and running statistics stay.
 
         Args:
@@ -194,11 +196,11 @@ class Agent:
             values = parameters_in(saved_files.read(Path(values), self.plan.kernel))
         put_parameters(self.run, values, exact_match=exact_match)
 
-    def save(self, path: Place) -> Path:
+    def save(self, path: AnyPath) -> Path:
         """Write the model; return its path with the suffix (`.zip`). RlkError if that fails."""
         return saved_files.save_as_asked(self.run, Path(path))
 
-    def save_checkpoint(self, path: Place, *, replay: bool = True) -> Path:
+    def save_checkpoint(self, path: AnyPath, *, replay: bool = True) -> Path:
         """Write all that the run needs to continue bit for bit; return the path with its suffix.
 
         Args:
@@ -207,11 +209,11 @@ class Agent:
         """
         return saved_files.save_as_asked(self.run, Path(path), checkpoint.run_state, replay=replay)
 
-    def save_replay_buffer(self, path: Place) -> Path:
+    def save_replay_buffer(self, path: AnyPath) -> Path:
         """Write the replay alone, never over a model; return the path with the suffix."""
         return saved_files.save_as_asked(self.run, Path(path), checkpoint.replay_state)
 
-    def load_replay_buffer(self, path: Place) -> None:
+    def load_replay_buffer(self, path: AnyPath) -> None:
         """Replace the replay by that of another run, of this or another algorithm.
 
         If buffer_size, n_envs and the storages are the same, the replay is equal bit for bit,
@@ -224,7 +226,7 @@ class Agent:
             BadFile: if the file is damaged, holds no replay, or one of other spaces.
             RlkError: if the algorithm learns from no replay, or another thread trains this agent.
         """
-        state = saved_files.read(Path(path), self.plan.kernel, part="storage")
+        state = saved_files.read(Path(path), self.plan.kernel, content="storage")
         checkpoint.adopt_replay(self.run, state)
 
     # ---- the environment -------------------------------------------------------------------------

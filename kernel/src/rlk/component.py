@@ -17,7 +17,7 @@ from rlk.errors import either
 
 Collects = Literal["on-policy", "off-policy", "both", "offline"]
 Stage = Literal["choose", "window", "relabel", "fold"]
-Scope = Literal["env", "vector", "policy"]
+Wraps = Literal["env", "vector"]
 Autostart = Literal["never", "run", "verbose", "terminal", "always"]
 
 #: The order in which the sampling stages of a replay storage run.
@@ -96,8 +96,8 @@ class Component:
     known_as: tuple[str, ...] = attrs.field(default=(), validator=_are_texts)
     #: The attrs class of its settings; its module must not import torch.
     config: type | None = attrs.field(default=None, validator=_is_config)
-    #: Settings that this name fixes (`LnMlpPolicy` is `mlp` with `layer_norm`).
-    own: Mapping[str, Any] = attrs.field(factory=dict)
+    #: Its settings with another default under this name (`LnMlpPolicy` is `mlp` with `layer_norm`).
+    own_defaults: Mapping[str, Any] = attrs.field(factory=dict)
     #: Of an algorithm alone (others have `rlk_configure` to propose settings): its
     #: defaults for the rest of the run: the component of a slot (`"policy": "mlp"`, or for
     #: `"distribution"` one name per action space), the optimiser of one parameter group
@@ -149,12 +149,15 @@ class Component:
     deterministic: bool = False
     #: The sampling stages that a decorating storage takes; a base storage has none.
     stages: tuple[Stage, ...] = attrs.field(default=(), validator=[_are_texts, _are_stages])
-    #: What a wrapper wraps: one environment, or the vector of them. A vector backend of the scope
-    #: `vector` makes environments only together: the spaces of one are found from its vector, and
-    #: wrappers of one environment wrap it in their vector forms (`abilities.WrapsVectors`). A noise
-    #: of the scope `policy` changes the policy that acts, which must be deterministic: it is the
-    #: innermost noise, and a run has at most one.
-    scope: Scope = attrs.field(default="env", validator=_is_one_of(get_args(Scope)))
+    #: What a wrapper wraps: one environment, or the vector of them.
+    wraps: Wraps = attrs.field(default="env", validator=_is_one_of(get_args(Wraps)))
+    #: Whether a vector backend makes environments only together: the spaces of one are found from
+    #: its vector, and wrappers of one environment wrap it in their vector forms
+    #: (`abilities.WrapsVectors`).
+    makes_only_vectors: bool = False
+    #: Whether a noise changes the policy that acts, which must be deterministic, instead of the
+    #: action: it is the innermost noise, and a run has at most one.
+    perturbs_policy: bool = False
     #: For a wrapper of one environment: whether the return of an episode stays what it is inside of
     #: it, or is reported in its last info (`rlk.episode_ends`). Otherwise a run adds up the rewards
     #: inside of it, to report them.
@@ -216,11 +219,11 @@ class Component:
         return imported(self.factory)
 
 
-def imported(part: str | Callable[..., Any] | None) -> Any:
-    """A part of a component, imported now if it is named by its place."""
-    if not isinstance(part, str):
-        return part
-    module, _, path = part.partition(":")
+def imported(target: str | Callable[..., Any] | None) -> Any:
+    """A function or class that a component names, imported now if it is named by its place."""
+    if not isinstance(target, str):
+        return target
+    module, _, path = target.partition(":")
     found = _module(module)
     for name in path.split("."):
         found = getattr(found, name)

@@ -20,7 +20,7 @@ from typing import IO
 from rlk.errors import BadFile, RlkError
 
 #: A path that a program gives.
-Place = str | os.PathLike[str]
+AnyPath = str | os.PathLike[str]
 #: How the name of a file that is being written ends: no program but rlk ends a name like this.
 _ENDING = ".rlk-unfinished"
 #: All of that name, as `unfinished` makes it: `.400.zip.15860-5f0c9a3e.rlk-unfinished`.
@@ -49,7 +49,7 @@ def looking_at(path: Path, what: str, refusal: type[RlkError] = BadFile) -> Iter
         raise refusal(f"{what}: {error.strerror or error}.") from error
 
 
-def users_path(typed: str | os.PathLike[str]) -> Path:
+def users_path(typed: AnyPath) -> Path:
     """The path that a user typed; a leading `~` is their home folder, as in a shell.
 
     A name that begins with `~` and is no user's stays as it is.

@@ -56,8 +56,8 @@ def first_non_finite(observation: Any, reward: Array | None = None) -> tuple[int
         array = np.asarray(values)
         if not np.issubdtype(array.dtype, np.floating) or not non_finite(array).any():
             continue
-        row, *place = map(int, np.argwhere(non_finite(array))[0])
-        return row, f"{_described(array[row, *place])} in {name}{place or ''}"
+        row, *indices = map(int, np.argwhere(non_finite(array))[0])
+        return row, f"{_described(array[row, *indices])} in {name}{indices or ''}"
     return None
 
 

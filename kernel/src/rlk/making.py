@@ -12,7 +12,7 @@ import torch
 
 from rlk.agent import Agent
 from rlk.errors import PlanError
-from rlk.files import Place, users_path
+from rlk.files import AnyPath, users_path
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import ENV_PREFIX, RunSpec, make_spec
 from rlk.protocols import State
@@ -74,7 +74,7 @@ def make(
 
 
 def load(
-    path: Place,
+    path: AnyPath,
     *,
     env: Any = None,
     plugins: tuple[Any, ...] = (),
@@ -114,7 +114,7 @@ def load(
         )
     saved = saved_files.read_manifest(path, kernel, best=best)["plan"]
     goes_on = continues_in(changes.get("out"), path)
-    request = {"plugins": plugins, "changes": changes, "observers": goes_on}
+    request = {"plugins": plugins, "changes": changes, "resumes": goes_on}
     # A process that does something other than train ends here, before it reads a replay.
     if to_act and env is None:
         plan, spec = _planned_to_act(saved, kernel, path, request)

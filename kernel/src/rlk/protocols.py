@@ -52,7 +52,7 @@ class Stateful(Protocol):
     What `state_dict` returns may be views of the part's memory, to be used before its next step.
 
     A file may hold anything. So before `load_state_dict` is called, the saved state is compared
-    with what `state_dict` of the new part returns (`running/state_check.py`), and refused unless
+    with what `state_dict` of the new part returns (`saving/state_check.py`), and refused unless
 
     - a value has the same type: a dict, a list or tuple, text, bool, int (which is accepted for a
       float), float, array or tensor;
@@ -132,15 +132,15 @@ class Noise(Protocol):
     def wrap(self, actor: Actor, policy: nn.Module) -> Actor: ...
 
 
-class Algorithm(Stateful, Protocol):
+class Algorithm(Protocol):
     """State and order of updates, built once per run as `factory(config, run)`.
 
     `config` is None for an algorithm without settings, here and in `heads`. Parameters move by
     `optimise` alone. Observations may be dicts, unless its component declares others.
 
-    Its state is what the kernel does not know about: targets and counters. Every floating-point
-    tensor in it counts as a parameter of the agent (`running/named_parameters.py`); counters are
-    numbers.
+    If it is also `Stateful`, its state is what the kernel does not know about: targets, counters.
+    Every floating-point tensor in it counts as a parameter of the agent
+    (`saving/named_parameters.py`); counters are numbers.
     """
 
     @staticmethod
@@ -234,7 +234,7 @@ class Serializer(Protocol):
     Arrays and tensors come back bit for bit, arrays in any byte order; a number of numpy comes back
     as a number. Old checkpoints are deleted, and those of a fork copied, as single files. A failed
     write leaves the old file. Reading runs no code, and raises BadFile with the file's name for
-    anything that may be damaged or unsafe. A place is a file, with or without its suffix, or a run
+    anything that may be damaged or unsafe. `find` takes a file, its name without suffix, or a run
     folder, which stands for its `best_model`, `model`, or else its newest checkpoint.
 
     Files are read by every installed or registered serializer that finds one, made with its default
@@ -243,7 +243,7 @@ class Serializer(Protocol):
 
     suffix: str
 
-    def find(self, place: Path, best: bool = False) -> Path | None: ...  #: the file at a place
+    def find(self, path: Path, best: bool = False) -> Path | None: ...  #: the file, if any
     def write(self, path: Path, state: State) -> None: ...
     def read(self, path: Path) -> State: ...
     def manifest(self, path: Path) -> State: ...  #: only the part `manifest`, without tensors

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from functools import cache
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, partial
 from pathlib import PurePath
 from typing import Any, Protocol, get_type_hints
 
@@ -100,6 +101,39 @@ def fits_float32(
             f"{attribute.name} must fit into float32 (up to 3.4e38), got {value!r}; type inf for "
             "no bound"
         )
+
+
+@attrs.frozen
+class _Bound:
+    """An attrs validator of a number: ValueError, which says the bound in words, for others."""
+
+    words: str
+    _holds: Callable[[float, float], bool]
+    bound: float
+    or_none: bool = attrs.field(default=False, kw_only=True)
+
+    def __call__(self, _: object, attribute: attrs.Attribute[Any], value: float | None) -> None:
+        if value is None and self.or_none:
+            return
+        if value is None or not self._holds(value, self.bound):
+            rest = ", or none" if self.or_none else ""
+            raise ValueError(
+                f"{attribute.name} must be {self.words} {self.bound:.15g}{rest}, got {value!r}"
+            )
+
+
+#: Validators of the settings that are numbers: `at_least(1)`, `above(0.0, or_none=True)`.
+at_least, above = partial(_Bound, "at least", operator.ge), partial(_Bound, "above", operator.gt)
+at_most, below = partial(_Bound, "at most", operator.le), partial(_Bound, "below", operator.lt)
+
+
+def between(least: float, most: float) -> Any:
+    """An attrs validator: ValueError for numbers outside of these two, which are allowed."""
+    return attrs.validators.and_(at_least(least), at_most(most))
+
+
+#: A validator of fractions and probabilities, from 0 to 1.
+UNIT = between(0.0, 1.0)
 
 
 def names(config: type | None) -> list[str]:

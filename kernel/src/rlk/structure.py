@@ -35,8 +35,8 @@ def structured(
         return _converters[only_known_keys].structure(value, record)
     except Exception as error:
         first = cattrs.transform_error(error, path=what, format_exception=_reason)[0]
-        reason, _, place = first.rpartition(" @ ")
-        raise BadFile(f"{place}: {reason}.") from None
+        reason, _, where = first.rpartition(" @ ")
+        raise BadFile(f"{where}: {reason}.") from None
 
 
 def _reason(error: BaseException, _: Any) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import attrs
-from attrs.validators import ge
 
-from rlk.settings import setting
+from rlk.settings import at_least, setting
 from rlk_off_policy import settings
 from rlk_schedules import ScheduleLike
 
@@ -22,9 +21,9 @@ class EnsembleDDPGConfig:
     gradient_steps: int = attrs.field(default=1, **settings.GRADIENT_STEPS)
     batch_size: int = attrs.field(default=64, **settings.BATCH_SIZE)
     tau: float = attrs.field(default=0.005, **settings.TAU)
-    n_critics: int = attrs.field(default=5, **setting("critics in the ensemble", ge(2)))
+    n_critics: int = attrs.field(default=5, **setting("critics in the ensemble", at_least(2)))
     policy_delay: int = attrs.field(
-        default=2, **setting("updates of the critics for each of the policy", ge(1))
+        default=2, **setting("updates of the critics for each of the policy", at_least(1))
     )
     action_noise: str | None = attrs.field(default=None, **settings.ACTION_NOISE)
     random_exploration: float = attrs.field(default=0.0, **settings.RANDOM_EXPLORATION)

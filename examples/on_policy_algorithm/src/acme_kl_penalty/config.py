@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import attrs
-from attrs.validators import ge, gt
 
-from rlk.settings import setting
+from rlk.settings import above, at_least, setting
 from rlk_on_policy import settings
 from rlk_schedules import ScheduleLike
 
@@ -17,17 +16,17 @@ class KLPenaltyPPOConfig:
     gamma: float = attrs.field(default=0.99, **settings.GAMMA)
     lam: float = attrs.field(default=0.95, **settings.LAM)
     n_steps: int = attrs.field(
-        default=128, **setting("steps of each environment in one collection", ge(2))
+        default=128, **setting("steps of each environment in one collection", at_least(2))
     )
-    n_epochs: int = attrs.field(default=4, **setting("passes over each collection", ge(1)))
-    n_minibatches: int = attrs.field(default=4, **setting("minibatches of each pass", ge(1)))
+    n_epochs: int = attrs.field(default=4, **setting("passes over each collection", at_least(1)))
+    n_minibatches: int = attrs.field(default=4, **setting("minibatches of each pass", at_least(1)))
     learning_rate: ScheduleLike = attrs.field(default=0.003, **settings.LEARNING_RATE)
     kl_coef: float = attrs.field(
-        default=1.0, **setting("weight of the penalty at the start, above 0", gt(0.0))
+        default=1.0, **setting("weight of the penalty at the start, above 0", above(0.0))
     )
     target_kl: float = attrs.field(
         default=0.01,
-        **setting("divergence of two policies in a row that the weight aims at, in nats", gt(0)),
+        **setting("divergence of two policies in a row that the weight aims at, in nats", above(0)),
     )
     ent_coef: float = attrs.field(default=0.01, **settings.ENT_COEF)
     vf_coef: float = attrs.field(default=0.5, **settings.VF_COEF)

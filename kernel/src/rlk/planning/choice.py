@@ -12,7 +12,7 @@ from rlk.component import Component
 from rlk.errors import RlkError
 from rlk.planning.layers import CALLER, Origin, Rank
 from rlk.registry.entry import Entry, Owned
-from rlk.registry.external import PASSED, is_place
+from rlk.registry.external import PASSED, is_code_place
 from rlk.registry.hooks import Hooks
 from rlk.registry.kinds import is_group_slot, singular
 
@@ -27,8 +27,8 @@ class Choice(Owned):
     alias: str  #: the name that it was asked for by
     origin: Origin  #: who chose it
     component: Component
-    #: What it fills: `algorithm`, `policy`, `vf_optimiser`; a decorator is put on what fills
-    #: `storage`. Empty for one of a list (`LISTS`).
+    #: The slot that it fills: `policy`, `vf_optimiser`, `algorithm`, or `storage` for a decorator,
+    #: which is put on what fills that. Empty for one of a list (`LISTS`).
     slot: str = ""
     config: Any = None  #: an instance of the component's config class, or None
     #: Who set what is not its own default.
@@ -51,7 +51,10 @@ class Choice(Owned):
 
     @property
     def role(self) -> str:
-        """What it is in a run: what it fills, `decorator`, or its kind if it is one of a list."""
+        """What it is in a run: the slot that it fills, `decorator`, or `wrapper`, `callback`, ….
+
+        Files have it under this name; unlike `slot`, it tells decorators from a base storage.
+        """
         return "decorator" if self.component.stages else self.slot or singular(self.kind)
 
     @property
@@ -83,7 +86,11 @@ class Choice(Owned):
         """What to use for a run without it: `no:NAME` is for what is installed or registered."""
         if self.dist == PASSED:
             return "plugins=[…] without it"
-        return f"plugins without {self.dist}" if is_place(self.dist) else f"--plugin no:{self.name}"
+        return (
+            f"plugins without {self.dist}"
+            if is_code_place(self.dist)
+            else f"--plugin no:{self.name}"
+        )
 
     def make(self, *arguments: Any, **keywords: Any) -> Any:
         """`factory(*arguments, config, **keywords)`, without config if the component has none.

@@ -18,7 +18,7 @@ from rlk.planning.spec import with_key
 from rlk.registry.kinds import STACKED, is_group_slot
 
 #: Slots with several components: a setting may belong to any of them.
-SHARED = ("storage", *STACKED)
+WITH_SEVERAL = ("storage", *STACKED)
 
 
 def configured(choice: Choice, layers: SettingLayers) -> Choice:
@@ -28,7 +28,10 @@ def configured(choice: Choice, layers: SettingLayers) -> Choice:
         PlanError: if its config refuses one of them, or one has two values under different names.
     """
     given = _given(choice, layers)
-    values = {**choice.component.own, **{key: setting.value for key, setting in given.items()}}
+    values = {
+        **choice.component.own_defaults,
+        **{key: setting.value for key, setting in given.items()},
+    }
     others = ("plugins", *RUN_KEYS, *layers.slots) if choice.slot == "algorithm" else ()
     hint = f"See: rlk plugins show {choice.alias}" if choice.version else ""
     unknown = given.keys() - set(settings.names(choice.component.config))
@@ -130,5 +133,5 @@ def _is_meant_for(choice: Choice, owner: str, has_it: bool, setting: Setting) ->
     """
     if owner in (choice.name, choice.alias):
         return True
-    has_to_take_it = setting.is_demand and choice.slot not in SHARED
+    has_to_take_it = setting.is_demand and choice.slot not in WITH_SEVERAL
     return owner == choice.slot and (has_it or has_to_take_it)

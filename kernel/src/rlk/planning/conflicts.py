@@ -25,13 +25,13 @@ class Conflict(NamedTuple):
 
 
 def conflicts(plan: Plan) -> Iterator[str]:
-    """All conflicts between the parts of a plan, as messages."""
-    for part in plan.choices():
-        conflict = _first_conflict(plan, part)
-        if conflict is not None and conflict.of_spaces and _is_saved(plan, part):
+    """All conflicts between the components of a plan, as messages."""
+    for choice in plan.choices():
+        conflict = _first_conflict(plan, choice)
+        if conflict is not None and conflict.of_spaces and _is_saved(plan, choice):
             yield f"{conflict.reason}.\nUse an environment that has the spaces of training."
         elif conflict is not None:
-            use = _instead(plan, part) + ", or another algorithm" * conflict.of_algorithms
+            use = _instead(plan, choice) + ", or another algorithm" * conflict.of_algorithms
             lists = f"To list what fits: rlk plugins list {conflict.filter}{conflict.or_else}"
             yield f"{conflict.reason}.\nUse {use}. {lists}"
     yield from _shared_stages(plan)
@@ -41,29 +41,29 @@ def conflicts(plan: Plan) -> Iterator[str]:
     yield from _serializer_of_no_name(plan)
 
 
-def _instead(plan: Plan, part: Choice) -> str:
+def _instead(plan: Plan, choice: Choice) -> str:
     """What to type to keep a component out of the run."""
-    if part.component.stages or part.kind in LISTS:
-        return part.without_it
+    if choice.component.stages or choice.kind in LISTS:
+        return choice.without_it
     activates = plan.algorithm.component.activates
-    switches = [f" (--set {key}=false)" for key, name in activates.items() if name == part.name]
-    return f"another {part.slot}{''.join(switches)}"
+    switches = [f" (--set {key}=false)" for key, name in activates.items() if name == choice.name]
+    return f"another {choice.slot}{''.join(switches)}"
 
 
-def _is_saved(plan: Plan, part: Choice) -> bool:
+def _is_saved(plan: Plan, choice: Choice) -> bool:
     """Whether a component is of a saved run, in which it fitted the environment of training."""
-    return plan.sources["env"].rank == part.origin.rank == Rank.SAVED
+    return plan.sources["env"].rank == choice.origin.rank == Rank.SAVED
 
 
-def _first_conflict(plan: Plan, part: Choice) -> Conflict | None:
+def _first_conflict(plan: Plan, choice: Choice) -> Conflict | None:
     """The first reason to refuse one component."""
-    if _needs_no_space(plan, part):
-        return _reports(plan, part)
-    found = (rule(plan, part) for rule in _RULES)
+    if _needs_no_space(plan, choice):
+        return _reports(plan, choice)
+    found = (rule(plan, choice) for rule in _RULES)
     return next((conflict for conflict in found if conflict is not None), None)
 
 
-def _needs_no_space(plan: Plan, part: Choice) -> bool:
+def _needs_no_space(plan: Plan, choice: Choice) -> bool:
     """Whether a component is not checked against the spaces of the plan.
 
     Wrappers made these spaces. A noise must fit them only if its algorithm does; otherwise there is
@@ -71,31 +71,31 @@ def _needs_no_space(plan: Plan, part: Choice) -> bool:
     """
     served = plan.algorithm.component.action_spaces
     algorithm_fits = not served or type(plan.action_space).__name__ in served
-    return part.kind == "wrappers" or (part.slot == "noise" and not algorithm_fits)
+    return choice.kind == "wrappers" or (choice.slot == "noise" and not algorithm_fits)
 
 
-def _reports(plan: Plan, part: Choice) -> Conflict | None:
+def _reports(plan: Plan, choice: Choice) -> Conflict | None:
     algorithm = plan.algorithm
-    missing = [need for need in part.component.needs if need not in algorithm.component.reports]
+    missing = [need for need in choice.component.needs if need not in algorithm.component.reports]
     if not missing:
         return None
     return Conflict(
-        f"{part.title} needs {', '.join(missing)} after every update, but {algorithm.title} does "
+        f"{choice.title} needs {', '.join(missing)} after every update, but {algorithm.title} does "
         "not report it",
         f"--reports {missing[0]}",
         of_algorithms=True,
     )
 
 
-def _action_space(plan: Plan, part: Choice) -> Conflict | None:
+def _action_space(plan: Plan, choice: Choice) -> Conflict | None:
     from rlk.planning.usable_spaces import or_wrap  # not at the top: it needs gymnasium
     from rlk.spaces import describe
 
-    served, found = part.component.action_spaces, type(plan.action_space).__name__
+    served, found = choice.component.action_spaces, type(plan.action_space).__name__
     if not served or found in served:
         return None
     return Conflict(
-        f"{part.title} serves action spaces {', '.join(served)}, but the environment's is "
+        f"{choice.title} serves action spaces {', '.join(served)}, but the environment's is "
         f"{describe(plan.action_space)}",
         f"--action-space {found}",
         or_wrap(plan.action_space, "Action"),
@@ -103,17 +103,17 @@ def _action_space(plan: Plan, part: Choice) -> Conflict | None:
     )
 
 
-def _observation_space(plan: Plan, part: Choice) -> Conflict | None:
+def _observation_space(plan: Plan, choice: Choice) -> Conflict | None:
     from rlk.planning.usable_spaces import or_wrap  # not at the top: it needs gymnasium
     from rlk.spaces import describe, kinds
 
-    space = plan.policy_space if part.slot == "policy" else plan.observation_space
-    served, found = part.component.observation_spaces, kinds(space)
+    space = plan.policy_space if choice.slot == "policy" else plan.observation_space
+    served, found = choice.component.observation_spaces, kinds(space)
     if not served or set(found) & set(served):
         return None
     return Conflict(
-        f"{part.title} takes observations that are {', '.join(served)}, but the environment's are "
-        f"{describe(space)}",
+        f"{choice.title} takes observations that are {', '.join(served)}, but the environment's "
+        f"are {describe(space)}",
         f"--observation-space {found[0]}",
         or_wrap(space, "Observation") + _or_add_nothing(plan, served),
         of_spaces=True,
@@ -131,59 +131,59 @@ def _or_add_nothing(plan: Plan, served: Collection[str]) -> str:
     return f"\nOr leave out what adds to the observations: {without}."
 
 
-def _collects(plan: Plan, part: Choice) -> Conflict | None:
-    algorithm, own = plan.algorithm.component.collects, part.component.collects
+def _collects(plan: Plan, choice: Choice) -> Conflict | None:
+    algorithm, own = plan.algorithm.component.collects, choice.component.collects
     if algorithm == own or None in (algorithm, own):
         return None
-    if algorithm == "both" and part.slot not in ("storage", "noise"):
+    if algorithm == "both" and choice.slot not in ("storage", "noise"):
         return None  # it learns in both ways, with the same storage and actor
     serves = str(own).replace("both", "combined on- and off-policy")
     learns = str(algorithm).replace("both", "on- and off-policy")
     return Conflict(
-        f"{part.title} is for {serves} algorithms, but {plan.algorithm.title} is {learns}",
+        f"{choice.title} is for {serves} algorithms, but {plan.algorithm.title} is {learns}",
         f"--collects {algorithm}",
     )
 
 
-def _steps_nothing(plan: Plan, part: Choice) -> Conflict | None:
+def _steps_nothing(plan: Plan, choice: Choice) -> Conflict | None:
     learns = plan.algorithm.component.collects
-    if not part.component.steps_nothing or learns not in ("on-policy", "both"):
+    if not choice.component.steps_nothing or learns not in ("on-policy", "both"):
         return None
     return Conflict(
-        f"{part.title} steps no environment, but {plan.algorithm.title} learns from the latest "
+        f"{choice.title} steps no environment, but {plan.algorithm.title} learns from the latest "
         "collection",
         "--collects off-policy",
         of_algorithms=True,
     )
 
 
-def _decorates(plan: Plan, part: Choice) -> Conflict | None:
-    if not part.component.stages or plan.algorithm.component.collects != "on-policy":
+def _decorates(plan: Plan, choice: Choice) -> Conflict | None:
+    if not choice.component.stages or plan.algorithm.component.collects != "on-policy":
         return None
     return Conflict(
-        f"{part.title} decorates a replay storage, but {plan.algorithm.title} is on-policy and "
+        f"{choice.title} decorates a replay storage, but {plan.algorithm.title} is on-policy and "
         "keeps none",
         "--collects off-policy",
     )
 
 
-def _recurrent(plan: Plan, part: Choice) -> Conflict | None:
-    if part.slot != "policy" or not part.component.recurrent or plan.algorithm.component.recurrent:
+def _recurrent(plan: Plan, choice: Choice) -> Conflict | None:
+    is_recurrent = choice.slot == "policy" and choice.component.recurrent
+    if not is_recurrent or plan.algorithm.component.recurrent:
         return None
     return Conflict(
-        f"{plan.algorithm.title} cannot train recurrent policies such as {part.title}",
+        f"{plan.algorithm.title} cannot train recurrent policies such as {choice.title}",
         "--kind algorithms --recurrent",
         of_algorithms=True,
     )
 
 
-def _deterministic(plan: Plan, part: Choice) -> Conflict | None:
-    perturbs = part.slot == "noise" and part.component.scope == "policy"
-    if not perturbs or plan.algorithm.component.deterministic:
+def _deterministic(plan: Plan, choice: Choice) -> Conflict | None:
+    if not choice.component.perturbs_policy or plan.algorithm.component.deterministic:
         return None
     return Conflict(
-        f"{part.title} perturbs a copy of the policy, but {plan.algorithm.title} does not act with "
-        "another policy (rlk.abilities.FollowsPolicy)",
+        f"{choice.title} perturbs a copy of the policy, but {plan.algorithm.title} does not act "
+        "with another policy (rlk.abilities.FollowsPolicy)",
         "--kind algorithms --deterministic",
         of_algorithms=True,
     )
@@ -204,20 +204,20 @@ _RULES = (
 
 def _own_checks(plan: Plan) -> Iterator[str]:
     """The conflicts that components' own checks find."""
-    for part in plan.choices():
-        if part.component.check is not None:
+    for choice in plan.choices():
+        if choice.component.check is not None:
             try:
-                part.component.check(part.config, plan)
+                choice.component.check(choice.config, plan)
             except PlanError as error:
-                yield f"{error}{_tuned(plan, part, str(error))}"
+                yield f"{error}{_tuned(plan, choice, str(error))}"
 
 
-def _tuned(plan: Plan, part: Choice, message: str) -> str:
+def _tuned(plan: Plan, choice: Choice, message: str) -> str:
     """A line on the settings that a message names and a preset chose, or nothing.
 
     By the convention of `Component.check`, a message names a setting with its value: `n_steps=16`.
     """
-    sources = {**plan.sources, **plan.algorithm.sources, **part.sources}
+    sources = {**plan.sources, **plan.algorithm.sources, **choice.sources}
     tuned = [key for key, origin in sources.items() if origin.rank == Rank.PRESET]
     named = [key for key in tuned if re.search(rf"\b{re.escape(key)}=", message)]
     if not named:
@@ -228,17 +228,17 @@ def _tuned(plan: Plan, part: Choice, message: str) -> str:
 def _shared_stages(plan: Plan) -> Iterator[str]:
     """Two storages that take the same sampling stage."""
     takers: dict[str, Choice] = {}
-    for part in plan.storages:
-        for stage in part.component.stages:
-            other = takers.setdefault(stage, part)
-            if other is not part:
-                both = f"{other.title} and {part.title} both take the sampling stage"
+    for choice in plan.storages:
+        for stage in choice.component.stages:
+            other = takers.setdefault(stage, choice)
+            if other is not choice:
+                both = f"{other.title} and {choice.title} both take the sampling stage"
                 yield f"{both} {stage!r}. Ask for one of them."
 
 
 def _several_policies(plan: Plan) -> Iterator[str]:
     """Two noises that each act with a policy of their own."""
-    names = [part.title for part in plan.noises if part.component.scope == "policy"]
+    names = [choice.title for choice in plan.noises if choice.component.perturbs_policy]
     if len(names) > 1:
         both = " and ".join(names)
         yield f"{both} all act by a policy of their own. Ask for one of them."
@@ -259,11 +259,11 @@ def _serializer_of_no_name(plan: Plan) -> Iterator[str]:
 
     Whoever reads a saved file tries the serializers that have a name.
     """
-    part = plan.serializer
-    if is_external(part.dist):
+    choice = plan.serializer
+    if is_external(choice.dist):
         yield (
-            f"serializer {part.name!r} ({part.dist}) has no name, so nothing would read the files "
-            "that it writes. Register it in every program that reads them: "
-            f"rlk.registry.serializers.register('my-serializer', {part.name}). For the command "
+            f"serializer {choice.name!r} ({choice.dist}) has no name, so nothing would read the "
+            "files that it writes. Register it in every program that reads them: "
+            f"rlk.registry.serializers.register('my-serializer', {choice.name}). For the command "
             "line, make a package of it: rlk plugins new my-serializer --kind serializer"
         )

@@ -9,7 +9,7 @@ name points to declares it with `runs_code`; saved models are never loaded by it
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -17,7 +17,7 @@ import attrs
 from rlk import settings
 from rlk.abilities import NamedAgain, WrapsVectors, offers
 from rlk.errors import PlanError, RlkError, described
-from rlk.planning.passed_environment import place_of, registered_as
+from rlk.planning.passed_environment import code_place_of, registered_as
 from rlk.signatures import keywords_instead, without_suggestion
 
 if TYPE_CHECKING:
@@ -34,7 +34,10 @@ class EnvChoice:
 
     name: str  #: what the user wrote, or the name of the object that was passed
     kwargs: Mapping[str, Any] = attrs.field(factory=dict)
-    made: Any = attrs.field(default=None, eq=False)  #: its maker, or the environment itself
+    #: Makes one environment from keywords; None if one was passed that is made already.
+    maker: Callable[..., Any] | None = attrs.field(default=None, eq=False)
+    #: The finished environment, or vector of environments, that a program passed.
+    passed: Any = attrs.field(default=None, eq=False, kw_only=True)
     source: str = ""  #: the component that resolves the name; empty for an object
     #: The value to type again for `--env` when the saved run is used: nothing, or a place; None for
     #: an object, which only a program can pass.
@@ -52,19 +55,19 @@ class EnvChoice:
     @property
     def is_vector(self) -> bool:
         """Whether it is a finished vector environment."""
-        return hasattr(self.made, "num_envs")
+        return hasattr(self.passed, "num_envs")
 
     @property
     def is_finished(self) -> bool:
         """Whether it was passed as an environment or a vector, not as a maker of one."""
-        return self.size is not None
+        return self.maker is None
 
     @property
     def size(self) -> int | None:
         """The number of environments, if it is finished; None if it is still to be made."""
         if self.is_vector:
-            return int(self.made.num_envs)
-        return None if callable(self.made) else 1
+            return int(self.passed.num_envs)
+        return 1 if self.is_finished else None
 
     def takes_keywords_of(self, name: str) -> bool:
         """Whether keywords for an environment of that name apply to this one, too."""
@@ -76,13 +79,13 @@ class EnvChoice:
         Raises:
             PlanError: if its constructor does not take one of the further keywords.
         """
-        if not callable(self.made):
-            return self.made
+        if self.maker is None:
+            return self.passed
         try:
-            return self.made(**{**self.kwargs, **extra})
+            return self.maker(**{**self.kwargs, **extra})
         except TypeError as error:
             if not any(key in str(error) for key in extra):
-                if instead := keywords_instead(self.made, self.kwargs):
+                if instead := keywords_instead(self.maker, self.kwargs):
                     error.args = (without_suggestion(error),)
                     error.add_note(instead)
                 raise
@@ -111,10 +114,12 @@ def choose_environment(asked: Any, registries: Registries, kwargs: Mapping[str, 
     registration = registered_as(asked)
     if registration is not None:
         with contextlib.suppress(PlanError):  # no component resolves that id
-            return attrs.evolve(_named(registration[0], registries, registration[1]), made=asked)
+            found = _named(registration[0], registries, registration[1])
+            return attrs.evolve(found, maker=None, passed=asked)
     registered = getattr(getattr(asked, "spec", None), "id", None)
     name = registered or getattr(asked, "__name__", type(asked).__name__)
-    return EnvChoice(str(name), kwargs, asked, again=place_of(asked))
+    given = {"maker": asked} if callable(asked) else {"passed": asked}
+    return EnvChoice(str(name), kwargs, **given, again=code_place_of(asked))
 
 
 def _instead_of_list(asked: Any) -> str:
@@ -134,18 +139,18 @@ def _named(name: str, registries: Registries, kwargs: Mapping[str, Any]) -> EnvC
     process: a component that always knows it comes first.
     """
     known = [
-        EnvChoice(name, kwargs, made, entry.name, _again(name, entry, made))
-        for entry, made in registries.environments.answers(name)
+        EnvChoice(name, kwargs, maker, entry.name, _again(name, entry, maker))
+        for entry, maker in registries.environments.answers(name)
     ]
     if not known:
         raise registries.environments.unanswered("environment", name)
     return next((one for one in known if one.again == ""), known[0])
 
 
-def _again(name: str, entry: Entry, made: Any) -> str | None:
+def _again(name: str, entry: Entry, maker: Any) -> str | None:
     """The text that names an environment in another process; "" if its name is enough."""
-    if offers(made, NamedAgain):
-        return made.again
+    if offers(maker, NamedAgain):
+        return maker.again
     return name if entry.component().runs_code else ""
 
 
@@ -164,9 +169,9 @@ class MakeEnv:
         None if that does not tell whether they are the same: an array or a function among them, or
         a function that makes the environment, may be another one.
         """
-        if not self.choice.source and not isinstance(self.choice.made, type):
+        if not self.choice.source and not isinstance(self.choice.maker, type):
             return None
-        wrappers = (one for one in self.wrappers if one.component.scope == "env")
+        wrappers = (one for one in self.wrappers if one.component.wraps == "env")
         configs = {wrapper.name: settings.unstructure(wrapper.config) for wrapper in wrappers}
         found = {"env": settings.plain(self.choice.kwargs), "wrappers": configs}
         return found if settings.object_in(found) is None else None
@@ -183,7 +188,7 @@ class MakeEnv:
 
     def _in_wrappers(self, env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
         """The environment in its wrappers, which tells its own returns if they may change them."""
-        wrappers = [one for one in self.wrappers if one.component.scope == "env"]
+        wrappers = [one for one in self.wrappers if one.component.wraps == "env"]
         if not wrappers or self.choice.why_spaces_alone:
             return env
         import gymnasium as gym  # not at the top: planning begins without it

@@ -18,7 +18,7 @@ from rlk.planning.plugins_of_settings import (
 from rlk.planning.presets import with_preset
 from rlk.planning.spec import RunSpec
 from rlk.registry.entry import Entry
-from rlk.registry.external import find_entry, is_place
+from rlk.registry.external import find_entry, is_code_place
 from rlk.registry.implementations import fault
 from rlk.registry.kinds import LISTS, SLOTS, is_group_slot
 from rlk.registry.registries import Registries
@@ -66,7 +66,7 @@ def _begin(registries: Registries, spec: RunSpec) -> Draft:
 
 def _refuse_unknown_algorithm(algo: Any, registries: Registries) -> None:
     """UnknownName for an unknown algorithm; it may be a misspelt recipe, so both are suggested."""
-    if isinstance(algo, str) and not is_place(algo) and algo not in registries.algorithms:
+    if isinstance(algo, str) and not is_code_place(algo) and algo not in registries.algorithms:
         every = (*registries.algorithms, *registries.recipes)
         raise unknown("algorithm", algo, every, "See: rlk plugins list --kind algorithms")
 

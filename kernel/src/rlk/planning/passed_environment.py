@@ -9,7 +9,7 @@ from typing import Any
 from rlk.planning.saved_keywords import plain_keywords, tuples_in, with_tuples
 
 
-def place_of(made: Any) -> str | None:
+def code_place_of(made: Any) -> str | None:
     """The place of a class or a function, for `--env`; None if only its program has it."""
     module, name = getattr(made, "__module__", None), getattr(made, "__qualname__", None)
     if module is None or name is None or module == "__main__" or not name.isidentifier():

@@ -155,10 +155,10 @@ def _explained(plan: Plan) -> str:
         f"              observation {describe(plan.observation_space)}",
         f"              action      {describe(plan.action_space)}",
     ]
-    parts = list(plan.choices())
-    names = max(len(choice.name) for choice in parts)
-    owners = max(len(choice.owner) for choice in parts)
-    for choice in parts:
+    choices = list(plan.choices())
+    names = max(len(choice.name) for choice in choices)
+    owners = max(len(choice.owner) for choice in choices)
+    for choice in choices:
         lines.append(
             f"{choice.role:<13} {choice.name:<{names}}  {choice.owner:<{owners}}  {choice.origin}"
         )
@@ -169,7 +169,7 @@ def _explained(plan: Plan) -> str:
         nest = [f"{c.name} ({', '.join(c.component.stages) or 'base'})" for c in plan.storages]
         lines.append(f"storages nest {' <- '.join(nest)}")
     # Wrappers of one environment are inside those of the vector, in whatever order they came.
-    inside_first = sorted(plan.wrappers, key=lambda choice: choice.component.scope == "vector")
+    inside_first = sorted(plan.wrappers, key=lambda choice: choice.component.wraps == "vector")
     wrapped = "".join(f"{choice.name}(" for choice in reversed(inside_first))
     lines.append(f"env nests     {wrapped}{plan.env.name}{')' * len(plan.wrappers)}")
     for key, value in plan.run_settings().items():

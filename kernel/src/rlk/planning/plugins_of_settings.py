@@ -28,7 +28,7 @@ def with_own_defaults(draft: Draft) -> Draft:
     for key in (*component.selects, *component.activates):
         if key not in fields or draft.layers.at(Rank.ALGORITHM, key).is_set:
             continue
-        default = component.own.get(key, default_of(fields[key]))
+        default = component.own_defaults.get(key, default_of(fields[key]))
         if default is not attrs.NOTHING and _is_on(Setting(default, origin)):
             draft = draft.with_settings({key: default}, origin)
     return draft

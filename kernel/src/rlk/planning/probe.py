@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rlk.registry.registries import Registries
 
 #: The members of an environment that rlk uses, whether it inherits from gymnasium.Env or not.
-PARTS = ("metadata", "render_mode", "spec", "unwrapped", "reset", "step", "close")
+MEMBERS = ("metadata", "render_mode", "spec", "unwrapped", "reset", "step", "close")
 
 
 def probe(
@@ -53,7 +53,7 @@ def in_vector_wrappers(
     from rlk.planning.usable_spaces import why_unusable  # not at the top: it needs gymnasium
 
     for wrapper in wrappers:
-        if wrapper.component.scope == "vector":
+        if wrapper.component.wraps == "vector":
             factory = wrapper.load()
             if offers(factory, ChangesSpaces):
                 spaces = factory.vector_spaces(*spaces, *wrapper.configs)
@@ -66,8 +66,8 @@ def _spaces_of(
     env: EnvChoice, wrappers: Sequence[Choice], backend: Choice, registries: Registries
 ) -> tuple[Any, Any]:
     if env.is_vector:
-        return _spaces_of_vector(env.made, env, wrappers)
-    if backend.component.scope == "vector":
+        return _spaces_of_vector(env.passed, env, wrappers)
+    if backend.component.makes_only_vectors:
         with contextlib.closing(_made(env, lambda: vector_of([MakeEnv(env)], backend))) as vector:
             return _spaces_of_vector(vector, env, wrappers)
     made = _made(env, MakeEnv(env, tuple(wrappers)))
@@ -127,7 +127,7 @@ def _spaces_of_one(name: str, made: Any) -> tuple[Any, Any]:
                 f"environment {name!r} is not a Gymnasium environment: its {key} is "
                 f"{type(space).__name__}."
             )
-    if missing := [part for part in PARTS if not hasattr(made, part)]:
+    if missing := [name for name in MEMBERS if not hasattr(made, name)]:
         kind = type(made).__name__
         raise PlanError(
             f"environment {name!r} is not a Gymnasium environment: {kind} has no "
@@ -151,7 +151,7 @@ def _spaces_of_vector(vector: Any, env: EnvChoice, wrappers: Sequence[Choice]) -
     """The spaces of one environment of a vector, in its wrappers' vector forms."""
     spaces = _space(vector, "observation_space"), _space(vector, "action_space")
     for wrapper in wrappers:
-        if wrapper.component.scope == "env":
+        if wrapper.component.wraps == "env":
             spaces = vector_form(env, wrapper).vector_spaces(*spaces, *wrapper.configs)
     return spaces
 

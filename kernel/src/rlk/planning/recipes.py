@@ -92,7 +92,7 @@ def _refuse_misspelt(others: Settings, recipe: Choice, algo: str, registries: Re
 def _stands_for(recipe: Choice, own: Settings) -> RunSpec:
     """The spec that the recipe returns for its settings, marked with its origin."""
     component, hint = recipe.component, f"See: rlk plugins show {recipe.alias}"
-    values = {**component.own, **{name: one.value for name, one in own.items()}}
+    values = {**component.own_defaults, **{name: one.value for name, one in own.items()}}
     config = settings.structure(component.config, values, recipe.title, hint=hint)
     found: Any = attrs.evolve(recipe, config=config).make()
     if not isinstance(found, Mapping) or not found.get("algo"):

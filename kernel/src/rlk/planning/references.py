@@ -1,4 +1,4 @@
-"""The names in a component's record, and which of them do not exist."""
+"""What is wrong with a component's record: names that do not exist, fields of another kind."""
 
 from __future__ import annotations
 
@@ -6,27 +6,41 @@ import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import attrs
+
 from rlk import settings
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError, UnknownName, nearest
 from rlk.planning.parse import parse_plugin
 from rlk.planning.run_settings import RUN_KEYS
 from rlk.registry.entry import Entry
-from rlk.registry.external import is_place
+from rlk.registry.external import is_code_place
 from rlk.registry.kinds import SLOTS, is_group_slot
 from rlk.registry.registries import Registries
 
 #: The kinds whose settings are typed without the name of their component before them.
 TAKING_KEYS = ("algorithms", "recipes")
+#: The fields of a record that concern components of one kind alone.
+_OF_ONE_KIND = {
+    "deterministic": "algorithms",
+    "steps_nothing": "collectors",
+    "stages": "storages",
+    "wraps": "wrappers",
+    "keeps_returns": "wrappers",
+    "adapts": "wrappers",
+    "makes_only_vectors": "vec_envs",
+    "perturbs_policy": "noises",
+}
 
 
 def wrong_references(component: Component, kind: str, registries: Registries) -> Iterator[str]:
-    """What is wrong with the names in the record of a component of that kind, a sentence each."""
+    """What is wrong with the record of a component of that kind, a sentence each."""
+    yield from _fields_of_others(component, kind)
     own = settings.names(component.config)
     if kind in TAKING_KEYS:
         for key in {*own} & {*RUN_KEYS, *SLOTS, "plugins"}:
             yield f"its setting {key!r} is a word of every run, and could not be set. Rename it"
-    for field in ("own", "forwards", "activates", "selects"):
+    for field in ("own_defaults", "forwards", "activates", "selects"):
         for key in getattr(component, field):
             if key not in own:
                 yield f"{field}: {UnknownName('setting of its own', key, own)}"
@@ -49,6 +63,15 @@ def wrong_references(component: Component, kind: str, registries: Registries) ->
             yield f"{key} selects one of {selected!r}: {UnknownName('kind', selected, kinds)}"
 
 
+def _fields_of_others(component: Component, kind: str) -> Iterator[str]:
+    """The fields that concern components of another kind: no run would look at them."""
+    fields = attrs.fields_dict(Component)
+    for name, concerned in _OF_ONE_KIND.items():
+        value = getattr(component, name)
+        if kind != concerned and value != fields[name].default:
+            yield f"{name}={value!r:.80} is for {concerned}, and this is one of the {kind}"
+
+
 def _wrong_default(
     key: str, value: Any, component: Component, registries: Registries
 ) -> str | None:
@@ -62,7 +85,7 @@ def _wrong_default(
         problem = None if head in SLOTS else _misspelt(name, registries)
         return problem or _wrong_setting(name, setting, kind, registries)
     try:
-        if kind and isinstance(value, str) and not is_place(value):
+        if kind and isinstance(value, str) and not is_code_place(value):
             registries[kind].get(value)
         elif key == "plugins":
             for plugin in value:

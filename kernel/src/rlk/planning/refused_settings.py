@@ -10,7 +10,7 @@ import attrs
 from rlk import settings
 from rlk.errors import PlanError, UnknownName, nearest
 from rlk.planning.choice import Choice
-from rlk.planning.configure import SHARED
+from rlk.planning.configure import WITH_SEVERAL
 from rlk.planning.draft import Draft
 from rlk.planning.forwarding import takers
 from rlk.planning.layers import Rank, Setting, SettingLayers
@@ -38,16 +38,16 @@ def refuse_settings_of_others(layers: SettingLayers, chosen: Iterable[Choice]) -
                 raise UnknownName(f"setting of {algorithm.title}:", name, (), meant=meant)
 
 
-def refuse_misplaced_settings(draft: Draft, parts: Mapping[str, Sequence[Choice]]) -> None:
+def refuse_misplaced_settings(draft: Draft, by_slot: Mapping[str, Sequence[Choice]]) -> None:
     """PlanError for the first setting whose component is not in the run or does not have it.
 
     Settings by a component's own name were checked when the component was configured.
 
     Args:
         draft: all settings, and the components that were left out.
-        parts: the components of the run by slot, or by kind if they fill none.
+        by_slot: the components of the run by slot, or by kind if they fill none.
     """
-    choices = [choice for part in parts.values() for choice in part]
+    choices = [choice for several in by_slot.values() for choice in several]
     names = [name for choice in choices for name in (choice.name, choice.alias)]
     in_run = {"env", *draft.layers.slots, *names, *_distributions(draft.layers)}
     for key, setting in draft.layers:
@@ -57,8 +57,8 @@ def refuse_misplaced_settings(draft: Draft, parts: Mapping[str, Sequence[Choice]
         if owner not in in_run and not _may_be_absent(owner, setting, draft):
             raise _absent(owner, key, setting, draft, in_run)
         # A proposal for the noises may be for a noise that has been replaced.
-        if owner == "storage" or (owner in SHARED and setting.is_demand):
-            _refuse_untaken(owner, own, parts[owner])
+        if owner == "storage" or (owner in WITH_SEVERAL and setting.is_demand):
+            _refuse_untaken(owner, own, by_slot[owner])
 
 
 def without_effect(plan: Plan, draft: Draft) -> Iterator[str]:

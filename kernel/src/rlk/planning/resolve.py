@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from rlk.registry.kernel import Kernel
 
 #: The components of a run, by slot, or by kind if they fill none.
-Parts = Mapping[str, tuple[Choice, ...]]
+BySlot = Mapping[str, tuple[Choice, ...]]
 #: Slots that no run can do without.
 REQUIRED = ("policy", "vec_env", "storage", "collector", "optimiser", "serializer")
 
@@ -69,10 +69,10 @@ def resolve(kernel: Kernel, spec: RunSpec, *, terminal: bool = False) -> Plan:
     refuse_settings_of_others(draft.layers, chosen)
     env = _environment(draft)
     draft = _with_derived_settings(draft, chosen, env)
-    parts = _parts(draft, (configured(choice, draft.layers) for choice in chosen))
-    refuse_misplaced_settings(draft, parts)
-    _check_filled(parts, draft)
-    plan = _accepted(_plan(kernel, spec, draft, parts, env), draft)
+    by_slot = _by_slot(draft, (configured(choice, draft.layers) for choice in chosen))
+    refuse_misplaced_settings(draft, by_slot)
+    _check_filled(by_slot, draft)
+    plan = _accepted(_plan(kernel, spec, draft, by_slot, env), draft)
     return attrs.evolve(plan, notes=(*plan.notes, *remarks(plan, draft)))
 
 
@@ -134,13 +134,15 @@ def _with_derived_settings(draft: Draft, chosen: Iterable[Choice], env: EnvChoic
     return attrs.evolve(draft, layers=with_forwarded(layers, draft.algorithm, known))
 
 
-def _parts(draft: Draft, choices: Iterable[Choice]) -> dict[str, tuple[Choice, ...]]:
+def _by_slot(draft: Draft, choices: Iterable[Choice]) -> dict[str, tuple[Choice, ...]]:
     """The components of every slot and list, storages in the order of their sampling stages."""
-    parts: dict[str, list[Choice]] = {key: [] for key in ("algorithm", *draft.layers.slots, *LISTS)}
+    by_slot: dict[str, list[Choice]] = {
+        key: [] for key in ("algorithm", *draft.layers.slots, *LISTS)
+    }
     for choice in choices:
-        parts[choice.slot or choice.kind].append(choice)
-    parts["storage"].sort(key=_first_stage)
-    return {key: tuple(found) for key, found in parts.items()}
+        by_slot[choice.slot or choice.kind].append(choice)
+    by_slot["storage"].sort(key=_first_stage)
+    return {key: tuple(found) for key, found in by_slot.items()}
 
 
 def _first_stage(storage: Choice) -> int:
@@ -148,10 +150,10 @@ def _first_stage(storage: Choice) -> int:
     return min((STAGES.index(stage) for stage in storage.component.stages), default=-1)
 
 
-def _check_filled(parts: Parts, draft: Draft) -> None:
+def _check_filled(by_slot: BySlot, draft: Draft) -> None:
     """PlanError for an empty slot that must be filled; a decorator alone is not a storage."""
     for slot in REQUIRED:
-        if not parts[slot] or parts[slot][0].component.stages:
+        if not by_slot[slot] or by_slot[slot][0].component.stages:
             raise _nothing_fills(slot, draft.layers.find(slot).value, draft)
 
 
@@ -177,11 +179,11 @@ def _distribution(draft: Draft, action_space: str) -> Choice | None:
     return configured(found[0], draft.layers) if found else None
 
 
-def _plan(kernel: Kernel, spec: RunSpec, draft: Draft, parts: Parts, env: EnvChoice) -> Plan:
+def _plan(kernel: Kernel, spec: RunSpec, draft: Draft, by_slot: BySlot, env: EnvChoice) -> Plan:
     """The plan of these components, with the spaces of the environment."""
-    backend = parts["vec_env"][0]
-    inside = probe(env, parts["wrappers"], backend, draft.registries)
-    observation_space, action_space = in_vector_wrappers(env.name, inside, parts["wrappers"])
+    backend = by_slot["vec_env"][0]
+    inside = probe(env, by_slot["wrappers"], backend, draft.registries)
+    observation_space, action_space = in_vector_wrappers(env.name, inside, by_slot["wrappers"])
     own = {key: draft.layers.find(key) for key in ("env", *RUN_SETTINGS)}
     own = {key: setting for key, setting in own.items() if setting.is_set}
     values = {key: own[key].value for key in own if key != "env"}
@@ -189,20 +191,22 @@ def _plan(kernel: Kernel, spec: RunSpec, draft: Draft, parts: Parts, env: EnvCho
         run_settings = settings.structure(RunSettings, values, "a run")
     return Plan(
         **attrs.asdict(run_settings),
-        algorithm=parts["algorithm"][0],
-        policy=parts["policy"][0],
+        algorithm=by_slot["algorithm"][0],
+        policy=by_slot["policy"][0],
         vec_env=backend,
-        collector=parts["collector"][0],
-        optimiser=parts["optimiser"][0],
-        serializer=parts["serializer"][0],
-        storages=parts["storage"],
-        optimisers={slot: parts[slot][0] for slot in parts if is_group_slot(slot) and parts[slot]},
-        wrappers=parts["wrappers"],
-        callbacks=parts["callbacks"],
-        loggers=parts["loggers"],
-        extensions=parts["extensions"],
+        collector=by_slot["collector"][0],
+        optimiser=by_slot["optimiser"][0],
+        serializer=by_slot["serializer"][0],
+        storages=by_slot["storage"],
+        optimisers={
+            slot: by_slot[slot][0] for slot in by_slot if is_group_slot(slot) and by_slot[slot]
+        },
+        wrappers=by_slot["wrappers"],
+        callbacks=by_slot["callbacks"],
+        loggers=by_slot["loggers"],
+        extensions=by_slot["extensions"],
         distribution=_distribution(draft, type(action_space).__name__),
-        noises=parts["noise"],
+        noises=by_slot["noise"],
         env=env,
         observation_space=observation_space,
         action_space=action_space,

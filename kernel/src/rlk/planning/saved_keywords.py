@@ -7,8 +7,8 @@ from typing import Any
 
 from rlk import settings
 
-#: Where a value stands in the keywords: the keys and indices that lead to it, the keyword first.
-Place = list[Any]
+#: Where a value is in the keywords: the keys and indices that lead to it, the keyword first.
+KeyPath = list[Any]
 
 _WINDOW = ("render_mode", "human")
 
@@ -19,8 +19,8 @@ def plain_keywords(keywords: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in found.items() if (key, value) != _WINDOW}
 
 
-def tuples_in(value: Any, here: Sequence[Any] = ()) -> Iterator[Place]:
-    """The place of every tuple in a value of keywords."""
+def tuples_in(value: Any, here: Sequence[Any] = ()) -> Iterator[KeyPath]:
+    """Where each tuple is in a value of keywords."""
     if isinstance(value, tuple):
         yield [*here]
     if isinstance(value, (Mapping, list, tuple)):
@@ -29,11 +29,11 @@ def tuples_in(value: Any, here: Sequence[Any] = ()) -> Iterator[Place]:
             yield from tuples_in(part, (*here, key))
 
 
-def with_tuples(value: Any, places: Sequence[Place], here: Sequence[Any] = ()) -> Any:
-    """A value in JSON's types with a tuple in each of these places."""
+def with_tuples(value: Any, paths: Sequence[KeyPath], here: Sequence[Any] = ()) -> Any:
+    """A value in JSON's types with a tuple at each of these paths."""
     if isinstance(value, Mapping):
-        return {key: with_tuples(part, places, (*here, key)) for key, part in value.items()}
+        return {key: with_tuples(part, paths, (*here, key)) for key, part in value.items()}
     if isinstance(value, list):
-        parts = [with_tuples(part, places, (*here, i)) for i, part in enumerate(value)]
-        return tuple(parts) if [*here] in places else parts
+        parts = [with_tuples(part, paths, (*here, i)) for i, part in enumerate(value)]
+        return tuple(parts) if [*here] in paths else parts
     return value

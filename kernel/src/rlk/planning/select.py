@@ -78,7 +78,7 @@ def _in_slot(draft: Draft, slot: str, asked: Any, origin: Origin) -> Choice:
 
 def _acts_by_own_policy(choice: Choice) -> bool:
     """Whether it is a noise on the policy: the innermost, because others change its actions."""
-    return choice.component.scope == "policy"
+    return choice.component.perturbs_policy
 
 
 def _is_joined_wrapper(choice: Choice) -> bool:

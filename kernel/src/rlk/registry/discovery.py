@@ -44,15 +44,15 @@ def entry_points() -> Iterator[Point]:
 
     The entry points of a distribution that is installed in two of its folders come twice.
     """
-    for place in sys.path:
+    for folder in sys.path:
         try:
-            names = sorted(os.listdir(place or "."))
-        except OSError:  # `sys.path` may name places that do not exist, or are no folders
+            names = sorted(os.listdir(folder or "."))
+        except OSError:  # `sys.path` may name what does not exist, or is no folder
             continue
         for name in names:
             metadata = FOLDERS.get("".join(name.lower().rpartition(".")[1:]))
             if metadata is not None:
-                yield from _of_folder(os.path.join(place, name), metadata)
+                yield from _of_folder(os.path.join(folder, name), metadata)
 
 
 def _of_folder(folder: str, metadata: str) -> Iterator[Point]:

@@ -12,8 +12,10 @@ from rlk.component import STAGES, Component, imported
 from rlk.errors import BrokenPlugin, described
 from rlk.registry.kinds import singular, why_unusable
 
-#: What to do with a part of a component of that kind, which is easily passed instead of one.
-_PARTS = {
+#: The kinds whose components are asked whether they have a state (`rlk.protocols.Stateful`).
+_MAY_BE_STATEFUL = ("algorithms", "noises")
+#: By kind, what to do with a class that is easily passed instead of a component.
+_MISTAKEN = {
     "policies": ". A torch.nn.Module is a part of a policy, a setting: docs/custom-policies.md",
 }
 
@@ -66,12 +68,17 @@ class Owned:
                     f"{component.factory} lacks {', '.join(sorted(missing))}, "
                     f"which all {self.kind} must have{_advice(factory, self.kind)}"
                 )
+            if _has_half_a_state(factory, self.kind):
+                raise self.broken(
+                    f"{component.factory} has one of state_dict and load_state_dict. Write both, "
+                    "or neither if it has no state"
+                )
         return factory
 
-    def imported(self, part: str | Callable[..., Any] | None) -> Any:
-        """A part of its component, imported now; BrokenPlugin if it cannot be."""
+    def imported(self, target: str | Callable[..., Any] | None) -> Any:
+        """`rlk.component.imported` of a field of its component; BrokenPlugin if that fails."""
         try:
-            return imported(part)
+            return imported(target)
         except Exception as error:
             raise self.not_imported(error) from error
 
@@ -116,7 +123,7 @@ def _advice(factory: type, kind: str) -> str:
     taken = tuple(stage for stage in STAGES if hasattr(factory, stage))
     if kind == "storages" and taken:
         return f". A decorator says which stages it takes: rlk.Component(…, stages={taken!r})"
-    return _PARTS.get(kind, "")
+    return _MISTAKEN.get(kind, "")
 
 
 @cache
@@ -130,3 +137,12 @@ def _missing_methods(factory: type, kind: str, stages: tuple[str, ...]) -> froze
     wanted = protocols.methods(kind, stages)
     abstract: frozenset[str] = getattr(factory, "__abstractmethods__", frozenset())
     return abstract.union(wanted - protocols.members(factory))
+
+
+@cache
+def _has_half_a_state(factory: type, kind: str) -> bool:
+    """Whether it has one of the two methods of a state, which would be lost without a word."""
+    from rlk import protocols  # as above
+
+    of_state = protocols.names_of(protocols.Stateful)
+    return kind in _MAY_BE_STATEFUL and len(of_state & protocols.members(factory)) == 1

@@ -25,14 +25,14 @@ from rlk.registry.registries import Registries
 PASSED = "passed as object"
 
 
-def is_place(name: str) -> bool:
+def is_code_place(name: str) -> bool:
     """Whether a text is a place (`./file.py`, `module:Object`) and not a component's name."""
     return ":" in name or name.endswith(".py")
 
 
 def is_external(owner: str) -> bool:
     """Whether what a component comes from is a place, or a program that passed it as an object."""
-    return owner == PASSED or is_place(owner)
+    return owner == PASSED or is_code_place(owner)
 
 
 def find_entry(
@@ -45,7 +45,7 @@ def find_entry(
     Raises:
         PlanError: if there is no such component.
     """
-    if not isinstance(asked, str) or is_place(asked):
+    if not isinstance(asked, str) or is_code_place(asked):
         _refuse_setting_without_value(asked, registries)
         return external_entry(asked, kind, registries)
     if kind is not None:

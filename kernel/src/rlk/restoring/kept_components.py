@@ -64,8 +64,8 @@ def without_switched_off(
 
 def _may_be_left_out(saved: SavedComponent) -> bool:
     """Whether a run can do without it: it fills no slot, or one that may be empty."""
-    must_be_filled = saved.slot == "algorithm" or saved.fills_slot
-    return saved.slot in STACKED or not must_be_filled
+    must_be_filled = saved.role == "algorithm" or saved.fills_slot
+    return saved.role in STACKED or not must_be_filled
 
 
 def without_absent(
@@ -97,7 +97,7 @@ def without_absent(
                 notes.append(f"{saved.title} had joined by itself and is left out: {absence}")
         elif saved.is_external or saved.name in registries:
             kept.append(saved)
-        elif saved.slot not in given:
+        elif saved.role not in given:
             not_installed.append(saved)
     if not_installed:
         raise _not_installed(not_installed, to_act=to_act)
@@ -125,4 +125,4 @@ def _way_without(saved: SavedComponent) -> str:
         return ""
     if _may_be_left_out(saved):
         return f"leave out {saved.name!r}: --plugin no:{saved.name}"
-    return f"use another {saved.slot}: --set {saved.slot}=NAME"
+    return f"use another {saved.role}: --set {saved.role}=NAME"

@@ -14,7 +14,7 @@ import attrs
 
 from rlk import settings
 from rlk.errors import PlanError
-from rlk.registry.external import is_place
+from rlk.registry.external import is_code_place
 from rlk.registry.registries import Registries
 from rlk.restoring.saved_records import SavedComponent
 
@@ -63,7 +63,7 @@ def without_lost(
             value = given.get(key)
             was = _why_lost(value, name in written, name in environments)
             if was is not None:
-                computes = saved.slot in COMPUTING
+                computes = saved.role in COMPUTING
                 lost[key] = LostSetting(key, _typed(saved, name), value, was, computes)
     kept = {key: value for key, value in given.items() if key not in lost}
     return kept, [one for one in lost.values() if one.key not in now and one.typed not in now]
@@ -94,16 +94,16 @@ def _why_lost(value: Any, is_written: bool, is_environment: bool) -> str | None:
         return f"the callable {value['callable']}, which no file holds"
     if is_written and value is not None:
         return f"{value!r:.200}, a file to write to, which no file may choose"
-    if is_environment and any(map(is_place, texts_in(value))):
+    if is_environment and any(map(is_code_place, texts_in(value))):
         return f"{value!r:.200}, which is code that no file may run by itself"
     return None
 
 
 def _typed(saved: SavedComponent, name: str) -> str:
     """The key by which a user gives a setting of a component."""
-    if saved.slot == "algorithm":
+    if saved.role == "algorithm":
         return name
-    return f"{saved.slot}.{name}" if saved.slot in COMPUTING else f"{saved.prefix}{name}"
+    return f"{saved.role}.{name}" if saved.role in COMPUTING else f"{saved.prefix}{name}"
 
 
 def texts_in(value: Any) -> Iterator[str]:

@@ -21,13 +21,13 @@ from rlk.planning.parse import parse_plugin
 from rlk.registry.external import (
     PASSED,
     find_entry,
-    is_place,
+    is_code_place,
     made_name,
     passed_entry,
 )
 from rlk.registry.kinds import STACKED
 from rlk.registry.registries import Registries
-from rlk.restoring.restored_environment import place_of_saved, typed
+from rlk.restoring.restored_environment import code_place_of_saved, typed
 from rlk.restoring.saved_records import SavedComponent, SavedEnvironment
 from rlk.settings import names
 
@@ -68,7 +68,7 @@ def restorable(
     return [
         one
         for one in components
-        if observers or not one.only_watches or (one.slot == "extension" and is_passed(one, passed))
+        if observers or not one.only_watches or (one.role == "extension" and is_passed(one, passed))
     ]
 
 
@@ -83,7 +83,7 @@ def in_saved_order(
     passed = [(_name(plugin, registries), plugin) for plugin in plugins]
     ordered: list[Any] = []
     for saved in components:
-        if saved.slot == "algorithm" or saved.fills_slot:
+        if saved.role == "algorithm" or saved.fills_slot:
             continue
         if not saved.is_external:
             ordered.append(saved.name)
@@ -109,20 +109,20 @@ def with_successors(
         registries: where components are found by their names.
     """
     return [
-        _succeeded(saved, given.get(saved.slot), registries)
+        _succeeded(saved, given.get(saved.role), registries)
         for saved in components
         if not _is_replaced(saved, given, registries)
     ]
 
 
 def _is_replaced(saved: SavedComponent, given: Mapping[str, Any], registries: Registries) -> bool:
-    if saved.slot not in STACKED or saved.slot not in given or not saved.is_external:
+    if saved.role not in STACKED or saved.role not in given or not saved.is_external:
         return False
-    return not is_passed(saved, names_of_passed(listed(given[saved.slot]), registries))
+    return not is_passed(saved, names_of_passed(listed(given[saved.role]), registries))
 
 
 def _succeeded(saved: SavedComponent, now: Any, registries: Registries) -> SavedComponent:
-    if now is None or saved.slot in STACKED or not saved.is_external:
+    if now is None or saved.role in STACKED or not saved.is_external:
         return saved
     name = parse_plugin(now)[0] if isinstance(now, str) else now
     component = find_entry(name, saved.kind, registries).component()
@@ -130,7 +130,9 @@ def _succeeded(saved: SavedComponent, now: Any, registries: Registries) -> Saved
         return saved
     has_same = saved.settings.keys() == set(names(component.config))
     kept = {
-        key: one for key, one in saved.settings.items() if has_same and key not in component.own
+        key: one
+        for key, one in saved.settings.items()
+        if has_same and key not in component.own_defaults
     }
     return attrs.evolve(saved, name=component.name, settings=kept)
 
@@ -152,11 +154,11 @@ def refuse_not_passed_again(
         environment: the saved one if none is passed now, so that the message lists everything
             to pass.
     """
-    wanted = [one for one in components if one.is_external and one.slot != "algorithm"]
+    wanted = [one for one in components if one.is_external and one.role != "algorithm"]
     passed = names_of_passed(plugins, registries) if wanted else set()
-    found = [one for one in wanted if one.slot not in given and not is_passed(one, passed)]
+    found = [one for one in wanted if one.role not in given and not is_passed(one, passed)]
     if found:
-        raise _not_passed(*found, environment=place_of_saved(environment, registries))
+        raise _not_passed(*found, environment=code_place_of_saved(environment, registries))
 
 
 def passed_with_settings(
@@ -168,7 +170,7 @@ def passed_with_settings(
     """
     made = [one for one in plugins if not isinstance(one, str) and _has_no_config(one)]
     names = {_name(one, registries) for one in made}
-    return {one.name for one in components if is_place(one.dist) and one.name in names}
+    return {one.name for one in components if is_code_place(one.dist) and one.name in names}
 
 
 def _has_no_config(plugin: Any) -> bool:
@@ -196,7 +198,7 @@ def _name(plugin: Any, registries: Registries) -> str | None:
             return component.name
         return made_name(plugin if isinstance(plugin, (type, partial)) else type(plugin))
     name, _ = parse_plugin(plugin)
-    if leaves_out(plugin) or not is_place(name):
+    if leaves_out(plugin) or not is_code_place(name):
         return None
     return find_entry(name, None, registries).component().name
 
@@ -206,7 +208,7 @@ def _is_called(saved: SavedComponent, name: str | None) -> bool:
 
     In a plan, an object with hooks, or a class of these, has its class's own name and a number.
     """
-    is_object = saved.dist == PASSED and saved.slot == "extension"
+    is_object = saved.dist == PASSED and saved.role == "extension"
     stem = re.sub(r"-\d+$", "", saved.name).replace("_", "-")
     return name == saved.name or (is_object and name == stem)
 
@@ -223,21 +225,21 @@ def _not_passed(*components: SavedComponent, environment: str | None = None) -> 
 
 
 def _object_not_passed(saved: SavedComponent) -> PlanError:
-    keyword = f"{saved.slot}=…" if saved.fills_slot else "plugins=[…]"
+    keyword = f"{saved.role}=…" if saved.fills_slot else "plugins=[…]"
     return PlanError(
-        f"this model was made with {saved.slot} {saved.name!r}, which was passed as an object, "
+        f"this model was made with {saved.role} {saved.name!r}, which was passed as an object, "
         "which no file may run by itself. Pass it again: in Python, "
         f"{keyword} with that object."
     )
 
 
 def _code_not_passed(placed: Sequence[SavedComponent], environment: str | None) -> PlanError:
-    was = [f"{saved.slot} {saved.name!r} from {saved.dist!r}" for saved in placed]
+    was = [f"{saved.role} {saved.name!r} from {saved.dist!r}" for saved in placed]
     in_slots: dict[str, Any] = {}
     for saved in placed:
         if saved.fills_slot:
-            before = listed(in_slots.get(saved.slot))
-            in_slots[saved.slot] = [*before, saved.dist] if before else saved.dist
+            before = listed(in_slots.get(saved.role))
+            in_slots[saved.role] = [*before, saved.dist] if before else saved.dist
     places = list(dict.fromkeys(saved.dist for saved in placed if not saved.fills_slot))
     options = [typed("--set", f"{slot}={_written(found)}") for slot, found in in_slots.items()]
     options += [typed("--plugin", place) for place in places]

@@ -16,7 +16,7 @@ from rlk.errors import PlanError
 from rlk.planning.environment import EnvChoice, choose_environment
 from rlk.planning.parse import typed_value
 from rlk.planning.saved_keywords import with_tuples
-from rlk.registry.external import is_place
+from rlk.registry.external import is_code_place
 from rlk.registry.registries import Registries
 from rlk.restoring.lost_settings import texts_in
 from rlk.restoring.saved_records import SavedEnvironment
@@ -56,7 +56,7 @@ def restore_environment(
     if env is not None:
         keeps = choose_environment(env, registries, {}).takes_keywords_of(saved.name)
         found = {"env": env, **(kwargs if keeps else {})}
-    elif saved.passed_as_object or place_of_saved(saved, registries) is not None:
+    elif saved.passed_as_object or code_place_of_saved(saved, registries) is not None:
         raise _environment_not_passed(saved)
     else:
         found = {"env": saved.name, **kwargs}
@@ -100,11 +100,11 @@ def _environment_not_passed(saved: SavedEnvironment) -> PlanError:
     )
 
 
-def place_of_saved(saved: SavedEnvironment | None, registries: Registries) -> str | None:
+def code_place_of_saved(saved: SavedEnvironment | None, registries: Registries) -> str | None:
     """The place of a saved environment that is code, judged by its name or its source."""
     if saved is None or saved.passed_as_object:
         return None
-    if is_place(saved.name):
+    if is_code_place(saved.name):
         return saved.name
     entry, _ = registries.environments.ask("environment", saved.name)
     return saved.name if entry.component().runs_code else None

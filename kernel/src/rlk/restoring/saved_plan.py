@@ -6,7 +6,7 @@ and objects, however they are named, must be passed again.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -75,7 +75,7 @@ def as_json(plan: Plan) -> dict[str, Any]:
         },
         "run": {**plan.run_settings(), "preset": plan.preset},
         "set_by": {key: origin.by for key, origin in plan.sources.items()},
-        "refused": list(plan.left_out),
+        "left_out": list(plan.left_out),
         "components": [
             {
                 "kind": choice.kind,
@@ -86,7 +86,7 @@ def as_json(plan: Plan) -> dict[str, Any]:
                 "joined": choice.has_joined,
                 "settings": settings.unstructure(choice.config) | _lost_of(plan, choice),
                 "set_by": {key: origin.by for key, origin in choice.sources.items()},
-                "slot": choice.role,
+                "role": choice.role,
                 "only_trains": choice.component.only_trains,
             }
             for choice in plan.choices()
@@ -119,7 +119,7 @@ def spec_of(
     env: Any = None,
     plugins: tuple[Any, ...] = (),
     changes: Mapping[str, Any] | None = None,
-    observers: bool = False,
+    resumes: bool = False,
     to_act: bool = False,
 ) -> RunSpec:
     """The spec that makes a saved plan again.
@@ -131,7 +131,8 @@ def spec_of(
             EnvChoice is of `spaces_alone`.
         plugins: likewise for plugins.
         changes: settings on top of the saved ones.
-        observers: include components that only watch (callbacks, loggers); acting needs none.
+        resumes: whether the saved run goes on: what only watches (callbacks, loggers) is then part
+            of it again, and no setting may be lost.
         to_act: without the parts that only train, or with the algorithm's own in their places.
 
     Raises:
@@ -141,43 +142,83 @@ def spec_of(
     changes, registries = changes or {}, kernel.registries
     saved = structured(SavedPlan, plan, "the saved plan")
     _connect(saved, plugins, changes, registries)
-
-    # The components: those that no file may supply must be passed; one error names all missing.
-    algo, plugins = restore_algorithm(saved.algorithm, plugins, registries)
+    algo, others = restore_algorithm(saved.algorithm, plugins, registries)
     now = make_spec(algo, changes)
-    wanted = restorable(saved.components, plugins, registries, observers=observers)
-    used, plugins, notes = without_left_out(wanted, plugins, registries)
-    absent = [env.note] if isinstance(env, EnvChoice) and env.note else []
-    if to_act:
-        used = acting(used, algo, plugins, now.given, registries, has_spaces_alone=bool(absent))
-    used, of_joined = without_absent(used, now.given, registries, to_act=to_act)
-    saved_env = saved.env if env is None else None
-    refuse_not_passed_again(used, plugins, now.given, registries, saved_env)
-
-    # The settings: those of the file rank below those given now.
-    filled = {one.slot for one in used}
-    used = without_switched_off(used, algo, now.given, registries)
-    gone = {one.name for one in wanted} - {one.name for one in used}
-    used = with_successors(used, now.given, registries)
-    of_file = {**saved.run.given(), **_settings(used, filled, plugins, registries)}
-    of_file = without_settings_of(gone, of_file, algo, registries)
-    kept, lost = without_lost(of_file, used, registries, now.given)
-    refuse_lost(lost, resumes=observers)
+    found = _components_again(saved, now, others, env, registries, resumes=resumes, to_act=to_act)
+    of_file = {**saved.run.given(), **_settings(found, registries)}
+    usable = without_settings_of(found.gone, of_file, algo, registries)
+    kept, lost = without_lost(usable, found.used, registries, now.given)
+    refuse_lost(lost, resumes=resumes)
     given = {
         **kept,
         **restore_environment(saved.env, env, changes, registries),
         "preset": "none",  # its values are among the settings
-        "plugins": [*_left_out(saved, registries), *in_saved_order(used, plugins, registries)],
+        "plugins": [
+            *_left_out(saved, registries),
+            *in_saved_order(found.used, found.plugins, registries),
+        ],
     }
+    made = make_spec(algo, given, origin=SAVED, is_flat=True)
     before = attrs.evolve(
-        make_spec(algo, given, origin=SAVED, is_flat=True),
-        notes=(*notes, *of_joined),
-        learns_without=_learns_without(lost, absent, to_act=to_act),
-        gone=tuple(sorted(gone)),
+        made,
+        origins={**made.origins, **_origins(found)},
+        notes=found.notes,
+        learns_without=_learns_without(lost, _absence(env), to_act=to_act),
+        gone=tuple(sorted(found.gone)),
         lost_values={one.typed: one.value for one in lost},
-        written_with={one.name: one.requirement for one in used if one.version},
+        written_with={one.name: one.requirement for one in found.used if one.version},
     )
-    return now.over(attrs.evolve(before, origins={**before.origins, **_origins(used, plugins)}))
+    return now.over(before)  # the settings of the file rank below those given now
+
+
+@attrs.frozen
+class _ComponentsAgain:
+    """The components of a saved plan in the run that is made of it again."""
+
+    used: list[SavedComponent]  #: those that the run has, in the order of the file
+    gone: set[str]  #: the names of those that it might have had, and has not
+    filled: set[str]  #: the slots that the file fills, also those that a switch empties now
+    plugins: tuple[Any, ...]  #: what is passed now, without what planning would not know
+    notes: tuple[str, ...]  #: for the user, on those that were left out
+
+
+def _components_again(
+    saved: SavedPlan,
+    now: RunSpec,
+    plugins: tuple[Any, ...],
+    env: Any,
+    registries: Registries,
+    *,
+    resumes: bool,
+    to_act: bool,
+) -> _ComponentsAgain:
+    """What becomes of the components of a saved plan, one step after the other.
+
+    Args:
+        saved: the plan.
+        now: the algorithm, and the settings that are given now.
+        plugins: those passed now, without the algorithm.
+        env, resumes, to_act: as in `spec_of`.
+        registries: where components are found by their names.
+    """
+    algo, given = now.algo, now.given
+    wanted = restorable(saved.components, plugins, registries, observers=resumes)
+    kept, passed, of_left_out = without_left_out(wanted, plugins, registries)
+    needed = kept
+    if to_act:
+        alone = bool(_absence(env))
+        needed = acting(kept, algo, passed, given, registries, has_spaces_alone=alone)
+    there, of_absent = without_absent(needed, given, registries, to_act=to_act)
+    missing_env = saved.env if env is None else None
+    refuse_not_passed_again(there, passed, given, registries, missing_env)
+    switched_on = without_switched_off(there, algo, given, registries)
+    return _ComponentsAgain(
+        used=with_successors(switched_on, given, registries),
+        gone={one.name for one in wanted} - {one.name for one in switched_on},
+        filled={one.role for one in there},
+        plugins=passed,
+        notes=(*of_left_out, *of_absent),
+    )
 
 
 def _connect(
@@ -189,24 +230,24 @@ def _connect(
     connect_named([*named, *(one for one in now if isinstance(one, str))], registries)
 
 
-def _settings(
-    components: Sequence[SavedComponent],
-    filled: Container[str],
-    plugins: tuple[Any, ...],
-    registries: Registries,
-) -> dict[str, Any]:
+def _absence(env: Any) -> list[str]:
+    """A sentence on the environment if only its spaces are there, else nothing."""
+    return [env.note] if isinstance(env, EnvChoice) and env.note else []
+
+
+def _settings(found: _ComponentsAgain, registries: Registries) -> dict[str, Any]:
     """The components of the slots, and the settings of every component, by dotted key.
 
     Those of a component that is now passed with settings of its own are left out. A slot of
-    `STACKED` that was empty stays so, whatever the algorithm puts in by default; one of `filled`
-    that a switch has emptied does not.
+    `STACKED` that was empty stays so, whatever the algorithm puts in by default; one that a switch
+    empties now does not.
     """
-    without = passed_with_settings(components, plugins, registries)
-    given: dict[str, Any] = {slot: () for slot in STACKED if slot not in filled}
-    for saved in components:
+    without = passed_with_settings(found.used, found.plugins, registries)
+    given: dict[str, Any] = {slot: () for slot in STACKED if slot not in found.filled}
+    for saved in found.used:
         if saved.fills_slot and not saved.is_external:
-            others = given.get(saved.slot, ()) if saved.slot in STACKED else None
-            given[saved.slot] = saved.name if others is None else (*others, saved.name)
+            others = given.get(saved.role, ()) if saved.role in STACKED else None
+            given[saved.role] = saved.name if others is None else (*others, saved.name)
         if saved.name not in without:
             given |= {f"{saved.prefix}{key}": value for key, value in saved.settings.items()}
     return given
@@ -221,17 +262,17 @@ def _learns_without(
 
 def _left_out(saved: SavedPlan, registries: Registries) -> list[str]:
     """What the user of the saved plan had left out, as it is typed."""
-    return [f"no:{name}" for name in saved.refused if name in registries]
+    return [f"no:{name}" for name in saved.left_out if name in registries]
 
 
-def _origins(components: Iterable[SavedComponent], plugins: tuple[Any, ...]) -> dict[str, Origin]:
+def _origins(found: _ComponentsAgain) -> dict[str, Origin]:
     """The origins of the algorithm and of plugins: those that had joined by themselves do so again.
 
     The others are the saved plan's, except those that are passed now.
     """
     of_plugins = {
         plugin_key(one.name): JOINED if one.joined else SAVED
-        for one in components
-        if one.joined or one.name not in plugins
+        for one in found.used
+        if one.joined or one.name not in found.plugins
     }
     return {"algo": SAVED, **of_plugins}

@@ -11,29 +11,29 @@ from rlk.command_line import pip_install
 from rlk.component import is_name
 from rlk.errors import BrokenPlugin
 from rlk.planning.choice import prefix_of
-from rlk.registry.external import PASSED, is_external, is_place
+from rlk.registry.external import PASSED, is_code_place, is_external
 from rlk.registry.kinds import KINDS, REPLACEABLE, SLOTS, STACKED, is_group_slot, singular
 
 if TYPE_CHECKING:
     from rlk.registry.entry import Entry
     from rlk.registry.registries import Registries
 
-_SLOTS = ("algorithm", "decorator", *SLOTS, *map(singular, KINDS))
+_ROLES = ("algorithm", "decorator", *SLOTS, *map(singular, KINDS))
 
 
-def _is_slot(_: object, attribute: attrs.Attribute[Any], value: str) -> None:
-    if value not in _SLOTS and not (is_group_slot(value) and value.isidentifier()):
+def _is_role(_: object, attribute: attrs.Attribute[Any], value: str) -> None:
+    if value not in _ROLES and not (is_group_slot(value) and value.isidentifier()):
         raise ValueError(f"{attribute.name} {value!r} is not a part of a run")
 
 
 def _is_name(_: object, attribute: attrs.Attribute[Any], value: str) -> None:
     is_name(_, attribute, value)
-    if is_place(value) or value.partition(".")[0] == "env":
+    if is_code_place(value) or value.partition(".")[0] == "env":
         raise ValueError(f"{attribute.name} {value!r} is not the name of a component")
 
 
 def _fit_together(_: object, attribute: attrs.Attribute[Any], value: list[SavedComponent]) -> None:
-    of_one = [one.slot for one in value if one.slot == "algorithm" or one.fills_slot]
+    of_one = [one.role for one in value if one.role == "algorithm" or one.fills_slot]
     of_one = [slot for slot in of_one if slot not in STACKED]
     if "algorithm" not in of_one or len(of_one) != len(set(of_one)):
         raise ValueError(f"{attribute.name} has no algorithm, or two components in one slot")
@@ -83,7 +83,8 @@ class SavedComponent:
     dist: str
     version: str
     settings: dict[str, Any]
-    slot: str = attrs.field(validator=_is_slot)
+    #: What it was in its run, as `Choice.role` says.
+    role: str = attrs.field(validator=_is_role)
     chosen_by: str
     joined: bool  #: whether it had joined by itself
     set_by: dict[str, str]
@@ -92,14 +93,14 @@ class SavedComponent:
     @property
     def is_for_training(self) -> bool:
         """Whether training alone needs it, by what it says or by the slot that it fills."""
-        of_slot = self.slot in (*REPLACEABLE, *STACKED, "decorator") or is_group_slot(self.slot)
+        of_slot = self.role in (*REPLACEABLE, *STACKED, "decorator") or is_group_slot(self.role)
         return self.only_trains or of_slot
 
     @property
     def only_watches(self) -> bool:
         """Whether it only watches a run, as any object that was passed may."""
-        is_object = self.slot == "extension" and self.dist == PASSED
-        return self.slot in ("callback", "logger") or is_object
+        is_object = self.role == "extension" and self.dist == PASSED
+        return self.role in ("callback", "logger") or is_object
 
     @property
     def may_change_actions(self) -> bool:
@@ -109,7 +110,7 @@ class SavedComponent:
     @property
     def fills_slot(self) -> bool:
         """Whether it fills a slot instead of being in a list."""
-        return self.slot in SLOTS or is_group_slot(self.slot)
+        return self.role in SLOTS or is_group_slot(self.role)
 
     @property
     def is_external(self) -> bool:
@@ -128,13 +129,13 @@ class SavedComponent:
 
     @property
     def title(self) -> str:
-        """What messages call it: its slot, its name and where it came from."""
-        return f"{self.slot} {self.name!r} ({self.owner})"
+        """What messages call it: its role, its name and where it came from."""
+        return f"{self.role} {self.name!r} ({self.owner})"
 
     @property
     def prefix(self) -> str:
         """The prefix of the keys of its settings; no key of the run itself has one."""
-        return prefix_of(self.slot, self.name)
+        return prefix_of(self.role, self.name)
 
     def entry(self, registries: Registries) -> Entry | None:
         """What is installed under its name and kind, or None; BrokenPlugin if that is several."""
@@ -172,9 +173,9 @@ class SavedPlan:
     run: SavedRun
     components: list[SavedComponent] = attrs.field(validator=_fit_together)
     set_by: dict[str, str]
-    refused: list[str]
+    left_out: list[str]
 
     @property
     def algorithm(self) -> SavedComponent:
         """The algorithm among the components."""
-        return next(one for one in self.components if one.slot == "algorithm")
+        return next(one for one in self.components if one.role == "algorithm")

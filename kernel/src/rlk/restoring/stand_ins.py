@@ -53,12 +53,12 @@ def acting(
     """
     passed, kept = names_of_passed(plugins, registries), []
     for saved in components:
-        is_asked_for = saved.slot in given or saved.name in plugins or is_passed(saved, passed)
+        is_asked_for = saved.role in given or saved.name in plugins or is_passed(saved, passed)
         if not saved.is_for_training or is_asked_for:
             kept.append(saved)
-        elif saved.slot == "extension" and not saved.is_external:
+        elif saved.role == "extension" and not saved.is_external:
             kept += [saved] if _is_as_saved(saved, registries) else []
-        elif saved.slot in REPLACEABLE:
+        elif saved.role in REPLACEABLE:
             stays = _is_needed(saved, registries, has_spaces_alone)
             own = None if stays else _own(saved, algo, registries)
             kept.append(own or saved)
@@ -81,19 +81,19 @@ def _is_needed(saved: SavedComponent, registries: Registries, has_spaces_alone: 
     """
     if saved.absence(registries) is not None:
         return False
-    if saved.slot != "vec_env" or has_spaces_alone:
-        return saved.slot == "serializer"
+    if saved.role != "vec_env" or has_spaces_alone:
+        return saved.role == "serializer"
     component = registries["vec_envs"].get(saved.name).component()
-    return component.scope == "vector" or bool(component.hooks)
+    return component.makes_only_vectors or bool(component.hooks)
 
 
 def _own(saved: SavedComponent, algo: Any, registries: Registries) -> SavedComponent | None:
-    """The algorithm's own choice for that slot, if both are there: that one, or with defaults."""
+    """The algorithm's own choice for its slot, if both are there: that one, or with defaults."""
     try:
         component = find_entry(algo, "algorithms", registries).component()
     except UnknownName:
         return None  # the algorithm is missing, too, and is what cannot be done without
-    name = component.defaults.get(saved.slot)
+    name = component.defaults.get(saved.role)
     if not isinstance(name, str) or name not in registries:
         return None
     if name == saved.name and not saved.is_external:

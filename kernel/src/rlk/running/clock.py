@@ -52,13 +52,13 @@ class Clock:
 
     def progress(self) -> float:
         """The fraction of the run that is done, 0 to 1."""
-        return self.part_of(self.total_timesteps)
+        return self.fraction_of(self.total_timesteps)
 
     def remaining(self) -> float:
         """The fraction of the run that remains, 1 to 0: the argument of every schedule."""
         return 1.0 - self.progress()
 
-    def part_of(self, timesteps: int) -> float:
+    def fraction_of(self, timesteps: int) -> float:
         """The fraction of these timesteps that is done, for a schedule with its own length."""
         return min(1.0, self.timesteps / timesteps) if timesteps > 0 else 1.0
 

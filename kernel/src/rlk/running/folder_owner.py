@@ -197,12 +197,12 @@ def _lock(descriptor: int, *, shared: bool) -> bool:
         if sys.platform == "win32":
             import msvcrt
 
-            place = os.lseek(descriptor, 0, os.SEEK_CUR)
+            position = os.lseek(descriptor, 0, os.SEEK_CUR)
             os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
             try:
                 msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
             finally:
-                os.lseek(descriptor, place, os.SEEK_SET)
+                os.lseek(descriptor, position, os.SEEK_SET)
         else:
             import fcntl
 

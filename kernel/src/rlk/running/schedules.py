@@ -17,15 +17,28 @@ if TYPE_CHECKING:
     from rlk.running.clock import Clock, Scheduled
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class _Number:
-    """A number that steers training, and the values that it may have."""
+    """A number that steers training, the values that it may have, and what it follows."""
 
     tensor: Tensor  #: 0-dim
     whose: str  #: what messages call it
     least: float
+    name: str | None  #: by which it is logged; None for a learning rate, which its group has
+    schedule: Callable[[float], float] | None = None  #: None of a constant
 
-    def fill(self, value: Any) -> None:
+    def follow(self, value: Scheduled, remaining: float) -> None:
+        """Follow this schedule, or stay at this number, from now on; RlkError as `_fill`."""
+        schedule = value if callable(value) else None
+        self._fill(value if schedule is None else schedule(remaining))
+        self.schedule = schedule
+
+    def refresh(self, remaining: float) -> None:
+        """Set it to the current value of its schedule; RlkError as `_fill`."""
+        if self.schedule is not None:
+            self._fill(self.schedule(remaining))
+
+    def _fill(self, value: Any) -> None:
         """Set it; RlkError for what is no finite number, or too small a one."""
         if (
             not isinstance(own_number(value), (int, float))
@@ -44,16 +57,15 @@ class Schedules:
     """Numbers that are each a constant, or a function of the fraction of the run that remains.
 
     A number stays the same tensor, whatever it follows, so graphs that read it stay valid.
-
-    Attributes:
-        by_name: the numbers that have a name, by which they are logged.
     """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self.by_name: dict[str, Tensor] = {}
         self._numbers: list[_Number] = []
-        self._followed: list[tuple[Callable[[float], float], _Number]] = []
+
+    def __contains__(self, name: str) -> bool:
+        """Whether there is a number of that name."""
+        return any(one.name == name for one in self._numbers)
 
     def add(self, value: Scheduled, device: Any, name: str) -> Tensor:
         """Add a number that has a name.
@@ -61,40 +73,36 @@ class Schedules:
         Raises:
             RlkError: if one of that name exists already, or the number is not finite.
         """
-        if name in self.by_name:
+        if name in self:
             raise RlkError(f"there are two scheduled numbers called {name!r}; name them apart")
-        self.by_name[name] = self._new(value, device, f"the scheduled number {name!r}")
-        return self.by_name[name]
+        whose, tensor = f"the scheduled number {name!r}", torch.zeros((), device=device)
+        return self._add(_Number(tensor, whose, -LARGEST_FLOAT32, name), value)
 
     def add_rate(self, value: Scheduled, device: Any, group: str) -> Tensor:
         """Add the learning rate of a parameter group; RlkError unless it is finite, at least 0."""
-        return self._new(value, device, f"the learning rate of group {group!r}", least=0.0)
+        whose, tensor = f"the learning rate of group {group!r}", torch.zeros((), device=device)
+        return self._add(_Number(tensor, whose, 0.0, None), value)
 
-    def _new(
-        self, value: Scheduled, device: Any, whose: str, least: float = -LARGEST_FLOAT32
-    ) -> Tensor:
-        tensor = torch.zeros((), device=device)
-        self._numbers.append(_Number(tensor, whose, least))
-        self.change(tensor, value)
-        return tensor
+    def _add(self, number: _Number, value: Scheduled) -> Tensor:
+        number.follow(value, self._clock.remaining())
+        self._numbers.append(number)
+        return number.tensor
 
     def change(self, tensor: Tensor, value: Scheduled) -> None:
         """Set a number to this value or this schedule from now on; RlkError as for a new one."""
         (number,) = (one for one in self._numbers if one.tensor is tensor)
-        number.fill(value(self._clock.remaining()) if callable(value) else value)
-        self._followed = [pair for pair in self._followed if pair[1] is not number]
-        if callable(value):
-            self._followed.append((value, number))
+        number.follow(value, self._clock.remaining())
 
     def named(self, name: str) -> Tensor:
         """The number of that name; UnknownName if it does not exist."""
-        if name not in self.by_name:
-            raise UnknownName("scheduled number", name, self.by_name)
-        return self.by_name[name]
+        found = {one.name: one.tensor for one in self._numbers if one.name is not None}
+        if name not in found:
+            raise UnknownName("scheduled number", name, found)
+        return found[name]
 
     def numbers(self) -> dict[str, float]:
         """The named numbers, as they are now."""
-        return {name: float(tensor) for name, tensor in self.by_name.items()}
+        return {one.name: float(one.tensor) for one in self._numbers if one.name is not None}
 
     def refresh(self) -> None:
         """Set every number that follows a schedule to its current value.
@@ -103,5 +111,5 @@ class Schedules:
             RlkError: if a schedule returns a non-finite number, or for a rate one below 0.
         """
         remaining = self._clock.remaining()
-        for schedule, number in self._followed:
-            number.fill(schedule(remaining))
+        for number in self._numbers:
+            number.refresh(remaining)

@@ -19,6 +19,7 @@ import attrs
 import numpy as np
 
 from rlk.running.global_generator import lent_at_once, lent_in_turn
+from rlk.settings import at_least
 from rlk.structure import structured
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class _Pcg64:
 class _Saved:
     """The form of `Streams.state_dict`."""
 
-    seed: int = attrs.field(validator=attrs.validators.ge(0))
+    seed: int = attrs.field(validator=at_least(0))
     numpy: dict[str, _Pcg64]
     torch: dict[str, Any]  #: tensors, which torch checks itself
 

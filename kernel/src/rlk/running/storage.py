@@ -123,10 +123,10 @@ def _spare_env(run: Run) -> Any:
     A finished environment that was passed is used itself.
     """
     env = run.plan.env
-    if env.is_vector or run.plan.vec_env.component.scope == "vector":
+    if env.is_vector or run.plan.vec_env.component.makes_only_vectors:
         return run.env
     if env.is_finished:
-        return env.made
+        return env.passed
     made = MakeEnv(env, run.plan.wrappers)()
     run.on_close.append(made.close)
     return made

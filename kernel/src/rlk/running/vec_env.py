@@ -47,7 +47,7 @@ def make_vec_env(plan: Plan, hooks: Hooks, n_envs: int, *, training: bool, **ext
             env = _around_each(env, plan)
         env = flattened(env)
         for choice in plan.wrappers:
-            if choice.component.scope == "vector":
+            if choice.component.wraps == "vector":
                 env = choice.make(env, training=training, out=plan.out, hooks=hooks)
     except BaseException:
         if not was_passed:
@@ -66,13 +66,13 @@ def _made(plan: Plan, n_envs: int, keep: Mapping[str, Any], extra: Mapping[str, 
 def _adopted(plan: Plan, keep: Mapping[str, Any]) -> Any:
     """The vector that was passed, adapted to the form of the backend's own if the backend can."""
     backend: Any = plan.vec_env.load()
-    env = plan.env.made
+    env = plan.env.passed
     return backend.adopt(env, **keep) if offers(backend, AdoptsVectors) else env
 
 
 def _makes_them_together(plan: Plan) -> bool:
     """Whether the environments of the backend's vectors cannot be wrapped singly."""
-    return plan.vec_env.component.scope == "vector"
+    return plan.vec_env.component.makes_only_vectors
 
 
 def stack_size(env: Any) -> int:
@@ -107,7 +107,7 @@ def _wanted_keywords(plan: Plan) -> dict[str, Any]:
 def _around_each(env: Any, plan: Plan) -> Any:
     """A vector inside the vector forms of wrappers, because it cannot be wrapped singly."""
     for choice in plan.wrappers:
-        if choice.component.scope == "env":
+        if choice.component.wraps == "env":
             env = vector_form(plan.env, choice).around_vector(env, *choice.configs)
     return env
 

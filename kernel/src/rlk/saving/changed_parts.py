@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from rlk.running.run import Run
 
 
-#: The slots that hold one component of those that a policy acts by.
-_ONE = ("policy", "distribution")
+#: The slots of the components that a policy acts by.
+_ACTING_SLOTS = ("policy", "distribution")
 
 
 def changed_acting(saved: Mapping[str, Any], plan: Plan) -> Iterator[tuple[str, str]]:
     """Changed parts of a plan by which the saved parameters may act otherwise.
 
-    Each is a slot and a sentence on it. Functions are not compared: those that were not passed
+    Each is a role and a sentence on it. Functions are not compared: those that were not passed
     again are missed elsewhere.
 
     Args:
@@ -33,22 +33,22 @@ def changed_acting(saved: Mapping[str, Any], plan: Plan) -> Iterator[tuple[str, 
     """
     before = list(saved["components"])
     for choice in plan.choices():
-        slot = choice.role
-        acts = slot in _ONE or slot in ("wrapper", "extension")
+        role = choice.role
+        acts = role in _ACTING_SLOTS or role in ("wrapper", "extension")
         if not acts or choice.component.only_trains:
             continue
-        of_slot = [one for one in before if one["slot"] == slot]
-        there = next((one for one in of_slot if one["name"] == choice.name), None)
+        of_role = [one for one in before if one["role"] == role]
+        there = next((one for one in of_role if one["name"] == choice.name), None)
         if there is not None:
             before.remove(there)
             now = unstructure(choice.config)
             for key, value in there["settings"].items():
                 if key in now and now[key] != value and not was_callable(value):
-                    was = f"{slot} {choice.name!r} had {key}={value!r}"
-                    yield slot, f"{was}, and now has {now[key]!r}"
-        elif slot in _ONE and of_slot:
-            was = f"the {slot} was {of_slot[0]['name']!r}"
-            yield slot, f"{was}; {choice.name!r} may act otherwise by the same parameters"
+                    was = f"{role} {choice.name!r} had {key}={value!r}"
+                    yield role, f"{was}, and now has {now[key]!r}"
+        elif role in _ACTING_SLOTS and of_role:
+            was = f"the {role} was {of_role[0]['name']!r}"
+            yield role, f"{was}; {choice.name!r} may act otherwise by the same parameters"
 
 
 @contextlib.contextmanager
@@ -64,7 +64,7 @@ def refused_as_other_policy(saved: Mapping[str, Any], plan: Plan) -> Iterator[No
     try:
         yield
     except BadFile as error:
-        before = next((one["name"] for one in saved["components"] if one["slot"] == "policy"), "")
+        before = next((one["name"] for one in saved["components"] if one["role"] == "policy"), "")
         if plan.policy.name == before and not is_external(plan.policy.dist):
             raise
         raise PlanError(
@@ -79,7 +79,7 @@ def with_new_optimisers(run: Run, state: State) -> tuple[State, list[str]]:
     Returns:
         That state, and a sentence on each parameter group whose optimiser begins anew.
     """
-    saved = {one["slot"]: one["name"] for one in state["manifest"]["plan"]["components"]}
+    saved = {one["role"]: one["name"] for one in state["manifest"]["plan"]["components"]}
     fresh, differs = dict[str, State](), list[str]()
     for group, step in run.optimise.steps.items():
         before = saved.get(group_slot(group), saved.get("optimiser"))
@@ -102,7 +102,7 @@ def changed_collector(saved: Mapping[str, Any], plan: Plan) -> str | None:
         plan: the one that the state is restored in.
     """
     components = saved["components"]
-    before = next((one["name"] for one in components if one["slot"] == "collector"), None)
+    before = next((one["name"] for one in components if one["role"] == "collector"), None)
     if before == plan.collector.name:
         return None
     begins = "begins" if plan.collector.component.steps_nothing else "starts new episodes"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from rlk.abilities import AdoptsReplays, KeepsEnvironmentState, offers
+from rlk.abilities import AdoptsReplays, KeepsEnvironmentState, load_state, offers, state_of
 from rlk.errors import BadFile, RlkError
 from rlk.protocols import State
 from rlk.registry.answers import check_given
@@ -29,7 +29,7 @@ from rlk.saving.changed_parts import (
     refused_as_other_policy,
     with_new_optimisers,
 )
-from rlk.saving.manifest import STATE_VERSION, Part
+from rlk.saving.manifest import STATE_VERSION, Content
 from rlk.saving.restored_parts import part_of, restoring
 from rlk.saving.state_check import check_state
 from rlk.saving.untrained import restore_untrained, untrained
@@ -75,7 +75,7 @@ def model_state(run: Run) -> State:
 def model_in_training(run: Run) -> State:
     """`model_state` with the parameters that are trained, whatever a program put in their place."""
     buffers = {name: value.clone() for name, value in untrained(run).items()}
-    parts = {part: getattr(run, part).state_dict() for part in PARTS}
+    parts = {part: state_of(getattr(run, part)) for part in PARTS}
     for group, saved in parts["optimise"].items():
         whose = type(run.optimise.steps[group]).__qualname__
         check_given(f"the optimiser {whose} of group {group!r}", "state_dict", saved)
@@ -123,7 +123,7 @@ def run_in_training(run: Run, *, replay: bool = True, environments: bool = True)
 
 def _state_of(part: Any, title: str) -> State:
     """The state of a part of the run; BrokenPlugin if no file can hold it."""
-    state: State = part.state_dict()
+    state = state_of(part)
     check_given(title, "state_dict", state)
     return state
 
@@ -153,7 +153,7 @@ def _check_replay(run: Run) -> None:
         )
 
 
-def _manifest(run: Run, *contents: Part) -> State:
+def _manifest(run: Run, *contents: Content) -> State:
     dists = {(choice.dist, choice.version) for choice in run.plan.choices() if choice.version}
     return {
         "state_version": STATE_VERSION,
@@ -251,9 +251,9 @@ def _restore_episodes(run: Run, state: State) -> list[str]:
 def _restore_part(part: Any, state: State, key: str, title: str) -> None:
     """Let a part of the run load its saved state, if that has the form of its own."""
     saved = part_of(state, key)
-    check_state(saved, part.state_dict(), f"the saved state of {title}: {key}")
+    check_state(saved, state_of(part), f"the saved state of {title}: {key}")
     with restoring(title):
-        part.load_state_dict(saved)
+        load_state(part, saved)
 
 
 def _restore_noises(run: Run, saved: State) -> None:

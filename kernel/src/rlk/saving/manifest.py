@@ -6,23 +6,24 @@ from pathlib import Path
 from typing import Any, Literal
 
 import attrs
-from attrs import validators as v
 
 from rlk.errors import BadFile
 from rlk.restoring.saved_records import SavedPlan
+from rlk.settings import at_least
 from rlk.structure import structured
 
 STATE_VERSION = 1  #: of what a file holds, not of how the serializer lays it out
-Part = Literal["model", "run", "storage", "environments"]
+#: What a file may hold of a run.
+Content = Literal["model", "run", "storage", "environments"]
 
 
 @attrs.frozen(kw_only=True)
 class Manifest:
     """The record under `manifest` in every state."""
 
-    state_version: int = attrs.field(validator=v.ge(1))
-    contents: list[Part]
-    timesteps: int = attrs.field(validator=v.ge(0))
+    state_version: int = attrs.field(validator=at_least(1))
+    contents: list[Content]
+    timesteps: int = attrs.field(validator=at_least(0))
     dists: dict[str, str]  #: the distributions that it was made with, and their versions
     plan: SavedPlan
     within_collection: bool = False  #: whether a checkpoint was taken within one, which is lost

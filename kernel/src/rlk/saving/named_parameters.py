@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from rlk.abilities import load_state, state_of
 from rlk.errors import RlkError
 from rlk.protocols import State
 from rlk.running.access import check_not_learning_elsewhere
@@ -41,7 +42,7 @@ def parameters_of(run: Run) -> dict[str, Tensor]:
         RlkError: if one was replaced, as `adopt_parameters` says.
     """
     adopt_parameters(run)
-    return named_parameters(run.parameters.state_dict(), run.algorithm.state_dict())
+    return named_parameters(run.parameters.state_dict(), state_of(run.algorithm))
 
 
 def parameters_in(state: State) -> dict[str, Tensor]:
@@ -75,7 +76,7 @@ def put_parameters(run: Run, values: Mapping[str, Any], *, exact_match: bool) ->
         if here != there:
             raise RlkError(f"parameter {name!r} has shape {here} here and {there} there")
     new = own | {name: value.to(own[name]) for name, value in given.items()}
-    run.algorithm.load_state_dict(_replaced(run.algorithm.state_dict(), new))  # it may refuse
+    load_state(run.algorithm, _replaced(state_of(run.algorithm), new))  # it may refuse
     run.parameters.load_state_dict({name: new[_of_policy(name)] for name in run.parameters.names})
 
 

@@ -26,7 +26,7 @@ OF_CHECKPOINT = "plugins"
 class MissingPlugin:
     """A plugin that a file should be restored with and that is not in the run."""
 
-    plugin: str  #: its name
+    name: str
     sentence: str
     is_for_acting: bool  #: whether acting as the model does needs it: the level of a curriculum
 
@@ -89,11 +89,11 @@ def _wanted(state: State) -> dict[str, str]:
     components = state["manifest"]["plan"]["components"]
     of_model = [*state.get(WITH_MODEL, ())]
     if "run" not in state["manifest"]["contents"]:
-        extensions = [one for one in components if one["slot"] == "extension"]
+        extensions = [one for one in components if one["role"] == "extension"]
         objects = [one["name"] for one in extensions if one["dist"] == PASSED]
         wanted = dict.fromkeys(objects, "an object that the model was trained with")
         return wanted | dict.fromkeys(of_model, "whose state is in the model")
-    watching = {one["name"] for one in components if one["slot"] in ("callback", "logger")}
+    watching = {one["name"] for one in components if one["role"] in ("callback", "logger")}
     others = [name for name in state[OF_CHECKPOINT] if name not in watching]
     return dict.fromkeys([*of_model, *others], "whose state is in the checkpoint")
 

@@ -89,8 +89,8 @@ def continues_in(out: str | Path | None, loaded: Path) -> bool:
     """Whether the run of a loaded file, or of a run folder, continues in the folder `out`."""
     if out is None:
         return False
-    place = loaded.resolve()
-    folder = place if place.is_dir() else place.parent
+    path = loaded.resolve()
+    folder = path if path.is_dir() else path.parent
     own = (folder, folder.parent) if folder.name == "checkpoints" else (folder,)
     return users_path(out).resolve() in own
 

@@ -19,7 +19,7 @@ from rlk.restoring.saved_plan import PLAN
 from rlk.restoring.saved_records import SavedComponent, SavedPlan, how_to_get
 from rlk.running.folder_owner import in_use
 from rlk.saving.checkpoint import model_state
-from rlk.saving.manifest import Part, check_manifest
+from rlk.saving.manifest import Content, check_manifest
 from rlk.structure import structured
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from rlk.registry.kernel import Kernel
     from rlk.running.run import Run
 
-#: What to do about a file that lacks a part.
-_WITHOUT: Mapping[Part, str] = {
+#: What to do about a file that does not hold what is wanted.
+_WITHOUT: Mapping[Content, str] = {
     "model": "A replay alone is loaded by an agent: agent.load_replay_buffer(…).",
     "storage": "Checkpoints hold those of the replay (runs/NAME/checkpoints/…, unless they were "
     "told to leave it out), and so do files of agent.save_replay_buffer(…).",
@@ -104,65 +104,65 @@ def _made(entry: Entry) -> Serializer:
     return serializer
 
 
-def find(place: Path, kernel: Kernel, *, best: bool = False) -> tuple[Path, Serializer]:
+def find(path: Path, kernel: Kernel, *, best: bool = False) -> tuple[Path, Serializer]:
     """The file that RUN means, and the serializer that reads it.
 
     Args:
-        place: a run folder, a model or a checkpoint.
+        path: a run folder, a model or a checkpoint.
         kernel: where serializers come from.
         best: in a run folder, the best model of its evaluations.
 
     Raises:
-        BadFile: if no installed serializer finds a file there, or the place cannot be read.
+        BadFile: if no installed serializer finds a file there, or the path cannot be read.
     """
-    place, usable = users_path(place), serializers(kernel)
-    with looking_at(place, f"cannot read {place}"):
+    path, usable = users_path(path), serializers(kernel)
+    with looking_at(path, f"cannot read {path}"):
         for one in usable:
-            if (path := one.find(place, best)) is not None:
-                return path, one
-        raise BadFile(_nothing_at(place, usable, kernel, best))
+            if (file := one.find(path, best)) is not None:
+                return file, one
+        raise BadFile(_nothing_at(path, usable, kernel, best))
 
 
-def _nothing_at(place: Path, usable: Sequence[Serializer], kernel: Kernel, best: bool) -> str:
-    """What is wrong with a place where no serializer finds a file, and what to do."""
-    known, why = sorted(one.suffix for one in usable), why_unreadable(place, kernel)
+def _nothing_at(path: Path, usable: Sequence[Serializer], kernel: Kernel, best: bool) -> str:
+    """What is wrong with a path where no serializer finds a file, and what to do."""
+    known, why = sorted(one.suffix for one in usable), why_unreadable(path, kernel)
     if not known:
-        return f"{place}: no installed serializer can be used. {why or 'Type: rlk doctor'}"
-    if place.is_dir():
-        found = f"{place} holds no model{'/'.join(known)} and no checkpoint."
-        if (place / PLAN).exists():
-            return f"{found} {why or _why_none(place)}"
-        return " ".join(filter(None, [found, why, _runs_in(place, usable, best)]))
-    if not place.exists():
-        if place.name.endswith(tuple(known)):
-            return f"the file {place} does not exist."
-        files = " or ".join(f"{place}{suffix}" for suffix in known)
-        return f"{place} does not exist, and the file {files} does not, either. {why}".rstrip()
-    if not place.is_file():
-        return f"{place} is neither a file nor a folder."
-    others = f"{place.suffix!r} files; they read {' and '.join(known)}"
-    return f"{place}: no installed serializer reads {others}. {why}".rstrip()
+        return f"{path}: no installed serializer can be used. {why or 'Type: rlk doctor'}"
+    if path.is_dir():
+        found = f"{path} holds no model{'/'.join(known)} and no checkpoint."
+        if (path / PLAN).exists():
+            return f"{found} {why or _why_none(path)}"
+        return " ".join(filter(None, [found, why, _runs_in(path, usable, best)]))
+    if not path.exists():
+        if path.name.endswith(tuple(known)):
+            return f"the file {path} does not exist."
+        files = " or ".join(f"{path}{suffix}" for suffix in known)
+        return f"{path} does not exist, and the file {files} does not, either. {why}".rstrip()
+    if not path.is_file():
+        return f"{path} is neither a file nor a folder."
+    others = f"{path.suffix!r} files; they read {' and '.join(known)}"
+    return f"{path}: no installed serializer reads {others}. {why}".rstrip()
 
 
-def why_unreadable(place: Path, kernel: Kernel) -> str:
-    """A sentence if the run that a place belongs to was saved by an absent serializer, or "".
+def why_unreadable(path: Path, kernel: Kernel) -> str:
+    """A sentence if the run that a path belongs to was saved by an absent serializer, or "".
 
     Args:
-        place: a run folder, its folder of checkpoints, or a file in one of them; it may not exist.
+        path: a run folder, its folder of checkpoints, or a file in one of them; it may not exist.
         kernel: where serializers come from.
     """
-    saved = _serializer_of_run(place)
+    saved = _serializer_of_run(path)
     absence = saved and saved.absence(kernel.registries)
     if not (saved and absence):
         return ""
     return f"The run's files are written by {saved.title}: {absence}; {how_to_get([saved])}."
 
 
-def _serializer_of_run(place: Path) -> SavedComponent | None:
-    """The serializer in the plan of the run that a place belongs to; None if no plan says so."""
-    for folder in (place, *place.absolute().parents[:2]):
+def _serializer_of_run(path: Path) -> SavedComponent | None:
+    """The serializer in the plan of the run that a path belongs to; None if no plan says so."""
+    for folder in (path, *path.absolute().parents[:2]):
         if plan := _plan_in(folder):
-            return next((one for one in plan.components if one.slot == "serializer"), None)
+            return next((one for one in plan.components if one.role == "serializer"), None)
     return None
 
 
@@ -192,44 +192,43 @@ def _why_none(folder: Path) -> str:
     )
 
 
-def read(place: Path, kernel: Kernel, *, best: bool = False, part: Part = "model") -> State:
+def read(path: Path, kernel: Kernel, *, best: bool = False, content: Content = "model") -> State:
     """The state in the file that RUN means (see `find`).
 
     Args:
-        place: a run folder, a model, a checkpoint or a replay.
+        path: a run folder, a model, a checkpoint or a replay.
         kernel: where serializers come from.
         best: in a run folder, the best model of its evaluations.
-        part: the part that it must hold.
+        content: what it must hold.
 
     Raises:
-        BadFile: if it is damaged, written by a newer rlk, not a file of rlk's, or lacks that part.
+        BadFile: if it is damaged, written by a newer rlk, not rlk's, or does not hold that.
     """
-    path, state = _read(place, kernel, best, lambda serializer, path: serializer.read(path))
-    check_manifest(path, state.get("manifest"))
-    _check_part(path, state["manifest"], part)
+    file, state = _read(path, kernel, best, lambda serializer, file: serializer.read(file))
+    check_manifest(file, state.get("manifest"))
+    _check_content(file, state["manifest"], content)
     return state
 
 
 def read_manifest(
-    place: Path, kernel: Kernel, *, best: bool = False, part: Part | None = None
+    path: Path, kernel: Kernel, *, best: bool = False, content: Content | None = None
 ) -> State:
     """Only the manifest of the file that RUN means; the rest may be large.
 
-    The arguments are those of `read`; without `part`, the file may hold any.
+    The arguments are those of `read`; without `content`, the file may hold anything.
 
     Raises:
-        BadFile: if it is visibly damaged, written by a newer rlk, not a file of rlk's, or lacks
-            that part.
+        BadFile: if it is visibly damaged, written by a newer rlk, not rlk's, or does not hold that.
     """
-    path, manifest = _read(place, kernel, best, lambda serializer, path: serializer.manifest(path))
-    check_manifest(path, manifest)
-    if part is not None:
-        _check_part(path, manifest, part)
+    file, manifest = _read(path, kernel, best, lambda serializer, file: serializer.manifest(file))
+    check_manifest(file, manifest)
+    if content is not None:
+        _check_content(file, manifest, content)
     return manifest
 
 
 def _read(
-    place: Path, kernel: Kernel, best: bool, reads: Callable[[Serializer, Path], State]
+    path: Path, kernel: Kernel, best: bool, reads: Callable[[Serializer, Path], State]
 ) -> tuple[Path, State]:
     """The file that RUN means, and what is read of it.
 
@@ -237,18 +236,18 @@ def _read(
     """
     removed = set[Path]()
     while True:
-        path, serializer = find(place, kernel, best=best)
+        file, serializer = find(path, kernel, best=best)
         try:
-            return path, reads(serializer, path)
+            return file, reads(serializer, file)
         except BadFile:
-            was_removed = users_path(place).is_dir() and not path.exists()
-            if path in removed or not was_removed:
+            was_removed = users_path(path).is_dir() and not file.exists()
+            if file in removed or not was_removed:
                 raise
-            removed.add(path)
+            removed.add(file)
 
 
-def _check_part(path: Path, manifest: State, part: Part) -> None:
-    """BadFile, with what to do, unless the file holds this part."""
-    if part not in manifest["contents"]:
-        missing = "transitions" if part == "storage" else part
-        raise BadFile(f"{path} holds no {missing}. {_WITHOUT[part]}")
+def _check_content(file: Path, manifest: State, content: Content) -> None:
+    """BadFile, with what to do, unless the file holds this."""
+    if content not in manifest["contents"]:
+        missing = "transitions" if content == "storage" else content
+        raise BadFile(f"{file} holds no {missing}. {_WITHOUT[content]}")

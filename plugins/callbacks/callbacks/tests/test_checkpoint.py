@@ -49,7 +49,7 @@ def resumed(path: Path, out: Path, **changes: Any) -> tuple[Agent, list[str]]:
     spec = spec_of(
         state["manifest"]["plan"],
         KERNEL,
-        observers=True,
+        resumes=True,
         changes={"n_threads": 1, **changes},
         env=WALK,
     )

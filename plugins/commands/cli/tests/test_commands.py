@@ -91,7 +91,7 @@ def test_settings_of_anything_else_are_set_under_its_name():
 
 def test_an_alias_shows_the_defaults_that_its_name_fixes():
     entry = default_kernel().registries.find("LnMlpPolicy")
-    ((key, value),) = entry.component().own.items()
+    ((key, value),) = entry.component().own_defaults.items()
     lines = [line.split() for line in called(show, "LnMlpPolicy").output.splitlines()]
     assert [key, str(value).lower(), "bool"] in lines
 

@@ -29,9 +29,9 @@ def make_run(
     """A run folder as `rlk run` leaves it, as far as plots look at it."""
     folder.mkdir(parents=True, exist_ok=True)
     components: list[dict[str, Any]] = [
-        {"slot": "algorithm", "name": algo, "settings": {"learning_rate": rate}},
-        {"slot": "policy", "name": "mlp", "settings": {"layers": [64]}},
-        {"slot": "callback", "name": "evaluation", "settings": {"every": watcher}},
+        {"role": "algorithm", "name": algo, "settings": {"learning_rate": rate}},
+        {"role": "policy", "name": "mlp", "settings": {"layers": [64]}},
+        {"role": "callback", "name": "evaluation", "settings": {"every": watcher}},
     ]
     run = {"n_envs": 1, "seed": seed} | ({"total_timesteps": timesteps} if timesteps else {})
     where = {"name": env} | ({"kwargs": {"gravity": gravity}} if gravity else {})

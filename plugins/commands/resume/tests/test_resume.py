@@ -368,7 +368,7 @@ def test_a_run_whose_serializer_is_not_installed_says_what_to_install(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plan = json.loads((folder / "plan.json").read_text())
-    (serializer,) = (one for one in plan["components"] if one["slot"] == "serializer")
+    (serializer,) = (one for one in plan["components"] if one["role"] == "serializer")
     serializer |= {"name": "sqlite", "dist": "rlk-sqlite", "version": "0.1.0"}
     (folder / "plan.json").write_text(json.dumps(plan))
     for path in checkpoints(folder, ".zip"):

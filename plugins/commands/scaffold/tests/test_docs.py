@@ -44,7 +44,7 @@ def test_a_setting_is_a_row_with_its_default_as_one_types_it():
 
 
 def test_what_a_name_fixes_is_its_default():
-    component = Component(name="mine", factory=dict, config=Config, own={"dueling": False})
+    component = Component(name="mine", factory=dict, config=Config, own_defaults={"dueling": False})
     assert "| `dueling` | false |" in settings_table(component)
 
 

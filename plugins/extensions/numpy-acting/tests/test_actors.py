@@ -63,7 +63,7 @@ def architecture(name, **settings):
     """That policy component with its own settings, small where it would be large."""
     record = default_kernel().registries.policies.get(name).component()
     known = {key: value for key, value in SMALL.items() if hasattr(record.config(), key)}
-    return record.load()(record.config(**{**known, **record.own, **settings})), record
+    return record.load()(record.config(**{**known, **record.own_defaults, **settings})), record
 
 
 def distribution(name, **settings):

@@ -36,17 +36,17 @@ POLICIES = {
     "cnn-ln-lstm": cnn_ln_lstm,
     "multi-input-lstm": multi_input_lstm,
     "ln-lstms-apart": attrs.evolve(
-        ln_lstm, own={"layer_norm": True, "n_lstm_layers": 2, "value_lstm": "own"}
+        ln_lstm, own_defaults={"layer_norm": True, "n_lstm_layers": 2, "value_lstm": "own"}
     ),
-    "lstm-of-the-policy-alone": attrs.evolve(lstm, own={"value_lstm": "none"}),
+    "lstm-of-the-policy-alone": attrs.evolve(lstm, own_defaults={"value_lstm": "none"}),
 }
 
 
 def policy_of(component):
     torch.manual_seed(0)
-    after = [] if "value_lstm" in component.own else [5]
+    after = [] if "value_lstm" in component.own_defaults else [5]
     net_arch = [4, "lstm", *after, {"pi": [3], "vf": [2]}]
-    config = LstmConfig(**component.own, net_arch=net_arch, n_lstm=6)
+    config = LstmConfig(**component.own_defaults, net_arch=net_arch, n_lstm=6)
     space = SPACES[config.feature_extraction]
     return Lstm(config).build(
         space, actor_critic(Categorical(gym.spaces.Discrete(2)))

@@ -133,7 +133,7 @@ def test_names_of_stable_baselines_fix_what_they_say():
     from rlk.registry.kernel import default_kernel
 
     def own(name):
-        return default_kernel().registries.policies.get(name).component().own
+        return default_kernel().registries.policies.get(name).component().own_defaults
 
     assert own("lstm") == own("MlpLstmPolicy") == {}
     assert own("ln-lstm") == own("MlpLnLstmPolicy") == {"layer_norm": True}
@@ -290,7 +290,7 @@ def test_settings_of_a_cnn_are_refused_where_there_is_none(rlk_make, policy, set
 def test_a_file_may_have_such_a_setting(rlk_make):
     kernel = default_kernel()
     plan = as_json(rlk_make("a2c", env="CartPole-v1", policy="lstm").plan)
-    (saved,) = [one for one in plan["components"] if one["slot"] == "policy"]
+    (saved,) = [one for one in plan["components"] if one["role"] == "policy"]
     saved["settings"]["features"] = 512
     assert resolve(kernel, spec_of(plan, kernel)).policy.config.features == 512
     with pytest.raises(PlanError, match="features=8 is a setting of a CNN"):

@@ -115,7 +115,7 @@ def test_policies_are_classes_names_and_registered_names(tmp_path: Path) -> None
 
 
 def test_a_component_is_registered_as_a_policy(tmp_path: Path) -> None:
-    own = attrs.evolve(mlp, name="narrow", own={"layers": (3,)})
+    own = attrs.evolve(mlp, name="narrow", own_defaults={"layers": (3,)})
     for _ in range(2):
         register_policy("narrow", own)
     model = small_ppo(policy="narrow")

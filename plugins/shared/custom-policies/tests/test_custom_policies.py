@@ -273,7 +273,7 @@ def test_a_cnn_of_ones_own_may_take_other_observations(rlk_make, base):
             lambda: FeedForwardPolicy(feature_extraction="mlp", cnn_extractor=nn.Flatten),
             "feature_extraction='cnn', too",
         ),
-        (lambda: FeedForwardPolicy(features=0), "'features' must be >= 1"),
+        (lambda: FeedForwardPolicy(features=0), "features must be at least 1"),
         (lambda: FeedForwardPolicy(channels="middle"), "channels"),
         (
             lambda: FeedForwardPolicy(feature_extraction="mlp", features=3),

@@ -111,11 +111,11 @@ def test_a_finished_environment_object_needs_another_one() -> None:
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        ({"episodes": 0}, "'episodes' must be >= 1: 0"),
+        ({"episodes": 0}, "episodes must be at least 1, got 0"),
         ({"episodes": 2.5}, "episodes must be a whole number, got 2.5"),
-        ({"n_envs": 0}, "'n_envs' must be >= 1: 0"),
+        ({"n_envs": 0}, "n_envs must be at least 1, or none, got 0"),
         ({"n_envs": 1.5}, "n_envs must be int or none, got 1.5"),
-        ({"seed": -1}, "'seed' must be >= 0: -1"),
+        ({"seed": -1}, "seed must be at least 0, or none, got -1"),
     ],
 )
 def test_numbers_that_cannot_be_meant_are_refused_by_their_names(asked: Any, told: str) -> None:

@@ -50,10 +50,6 @@ def test_the_algorithm_in_the_readme_trains(rlk_make, rlk_kernel):
         def update(self, batch, optimise):
             return Update(optimise("policy", self.loss, batch).metrics)
 
-        def state_dict(self):
-            return {}
-
-    Complete.load_state_dict = lambda self, state: None
     component = Component(
         name="mine",
         factory=Complete,

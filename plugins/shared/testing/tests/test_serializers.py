@@ -106,14 +106,14 @@ class NamesArraysByTheirPath(stand_ins.StandInSerializer):
     def write(self, path, state):
         arrays = {}
 
-        def named(value, place):
+        def named(value, path):
             if isinstance(value, dict):
-                return {key: named(part, [*place, key]) for key, part in value.items()}
+                return {key: named(part, [*path, key]) for key, part in value.items()}
             if isinstance(value, list):
-                return [named(part, [*place, str(i)]) for i, part in enumerate(value)]
+                return [named(part, [*path, str(i)]) for i, part in enumerate(value)]
             if isinstance(value, torch.Tensor):
-                arrays["/".join(place)] = value
-                return {"named": "/".join(place)}
+                arrays["/".join(path)] = value
+                return {"named": "/".join(path)}
             return value
 
         super().write(path, {"manifest": {}, "state": named(state, []), "arrays": arrays})
@@ -134,9 +134,9 @@ class NamesArraysByTheirPath(stand_ins.StandInSerializer):
 
 
 class ReplacesAnotherSuffix(stand_ins.StandInSerializer):
-    def find(self, place, best=False):
-        named = place.with_suffix(self.suffix)
-        return super().find(place, best) if place.is_dir() else named if named.is_file() else None
+    def find(self, path, best=False):
+        named = path.with_suffix(self.suffix)
+        return super().find(path, best) if path.is_dir() else named if named.is_file() else None
 
 
 class TakesTheManifestOut(stand_ins.StandInSerializer):
@@ -151,19 +151,19 @@ class HasNoManifest(stand_ins.StandInSerializer):
 
 
 class ClaimsEveryFile(stand_ins.StandInSerializer):
-    def find(self, place, best=False):
-        return place if place.is_file() else super().find(place, best)
+    def find(self, path, best=False):
+        return path if path.is_file() else super().find(path, best)
 
 
 class LooksInAFolderOnly(stand_ins.StandInSerializer):
-    def find(self, place, best=False):
-        found = super().find(place, best)
-        return None if found and place.is_dir() and place not in found.parents else found
+    def find(self, path, best=False):
+        found = super().find(path, best)
+        return None if found and path.is_dir() and path not in found.parents else found
 
 
 class NeverMeansTheBest(stand_ins.StandInSerializer):
-    def find(self, place, best=False):
-        return super().find(place)
+    def find(self, path, best=False):
+        return super().find(path)
 
 
 class EmptiesTheFileFirst(stand_ins.StandInSerializer):

@@ -267,7 +267,7 @@ class LearnsInEvaluations(Centres):
 
 STAY = "test_arrays_of_a_vector_stay_valid_during_the_next_step"
 FINAL = "test_a_final_observation_is_changed_as_if_the_episode_went_on"
-VECTOR = Component(name="counts", factory=Counts, summary="counts steps", scope="vector")
+VECTOR = Component(name="counts", factory=Counts, summary="counts steps", wraps="vector")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rlk.protocols import Actor, Optimise, State
+from rlk.protocols import Actor, Optimise
 from rlk.records import Field, Loss, Update
 from rlk_a2c.config import A2CConfig
 from rlk_networks import Heads
@@ -72,11 +72,3 @@ class A2C:
         parameters, value = batch.outputs(self.policy, "pi", "vf")
         weights = {"vf_coef": self.config.vf_coef, "ent_coef": self.config.ent_coef}
         return advantage_loss(self.distribution, parameters, value, batch, **weights)
-
-    # ---- state ----------------------------------------------------------------------------------
-
-    def state_dict(self) -> State:
-        return {}
-
-    def load_state_dict(self, state: State) -> None:
-        """Nothing: the kernel keeps parameters, optimiser and streams."""

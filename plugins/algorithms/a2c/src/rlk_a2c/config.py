@@ -6,11 +6,9 @@ Two are Stable-Baselines3's alone: `gae_lambda` and `normalize_advantage`.
 from __future__ import annotations
 
 import attrs
-from attrs import validators as v
 
-from rlk.settings import finite, setting
+from rlk.settings import UNIT, above, at_least, below, finite, setting
 from rlk_on_policy import settings
-from rlk_on_policy.settings import UNIT
 from rlk_schedules import ScheduleLike
 
 
@@ -31,11 +29,12 @@ class A2CConfig:
         default=0.99, **setting("decay of RMSProp's running mean square, 0 to 1", UNIT)
     )
     momentum: float = attrs.field(
-        default=0.0, **setting("momentum of RMSProp, 0 to below 1", v.and_(v.ge(0.0), v.lt(1.0)))
+        default=0.0,
+        **setting("momentum of RMSProp, 0 to below 1", [at_least(0.0), below(1.0)]),
     )
     epsilon: float = attrs.field(
         default=1e-5,
-        **setting("added to RMSProp's mean square, inside the root", v.and_(v.gt(0.0), finite)),
+        **setting("added to RMSProp's mean square, inside the root", [above(0.0), finite]),
     )
     lr_schedule: str = attrs.field(default="constant", **settings.LR_SCHEDULE)
     gae_lambda: float = attrs.field(

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
-from attrs import validators as v
 
-from rlk.settings import finite, fits_float32, setting
+from rlk.settings import UNIT, above, at_least, between, finite, fits_float32, setting
 from rlk_on_policy import settings
-from rlk_on_policy.settings import UNIT
 from rlk_schedules import ScheduleLike
 
 
@@ -38,7 +36,7 @@ class ACERConfig:
     gamma: float = attrs.field(default=0.99, **settings.GAMMA)
     n_steps: int = attrs.field(default=20, **settings.N_STEPS)
     q_coef: float = attrs.field(
-        default=0.5, **setting("weight of the loss of Q, at least 0", v.and_(v.ge(0.0), finite))
+        default=0.5, **setting("weight of the loss of Q, at least 0", [at_least(0.0), finite])
     )
     ent_coef: float = attrs.field(default=0.01, **settings.ENT_COEF)
     max_grad_norm: float | None = attrs.field(default=10.0, **settings.MAX_GRAD_NORM)
@@ -49,13 +47,13 @@ class ACERConfig:
     )
     rprop_epsilon: float = attrs.field(
         default=1e-5,
-        **setting("RMSProp's epsilon, inside the root, above 0", v.and_(v.gt(0.0), finite)),
+        **setting("RMSProp's epsilon, inside the root, above 0", [above(0.0), finite]),
     )
     buffer_size: int = attrs.field(
         default=5000,
         **setting(
             "steps of each environment that the replay keeps, at least n_steps",
-            v.and_(v.ge(1), _holds_a_sequence),
+            [at_least(1), _holds_a_sequence],
         ),
     )
     replay_ratio: float = attrs.field(
@@ -63,7 +61,7 @@ class ACERConfig:
         **setting(
             "replayed updates after each collection on average, Poisson distributed, at most 1e18; "
             "0 turns replay off",
-            v.and_(v.ge(0.0), v.le(1e18)),
+            between(0.0, 1e18),
         ),
     )
     replay_start: int = attrs.field(
@@ -71,14 +69,12 @@ class ACERConfig:
         **setting(
             "steps of each environment that are kept before replay begins, if replay_ratio is not "
             "0",
-            v.and_(v.ge(0), _can_be_reached),
+            [at_least(0), _can_be_reached],
         ),
     )
     correction_term: float = attrs.field(
         default=10.0,
-        **setting(
-            "importance weights are truncated to this, above 0", v.and_(v.gt(0.0), fits_float32)
-        ),
+        **setting("importance weights are truncated to this, above 0", [above(0.0), fits_float32]),
     )
     trust_region: bool = attrs.field(
         default=True,
@@ -95,6 +91,6 @@ class ACERConfig:
         **setting(
             "with trust_region, how fast the KL divergence from the average policy may grow along "
             "the gradient, at least 0",
-            v.ge(0.0),
+            at_least(0.0),
         ),
     )

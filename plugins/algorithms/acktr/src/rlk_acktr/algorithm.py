@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from gymnasium import spaces
 
-from rlk.protocols import Actor, Optimise, State
+from rlk.protocols import Actor, Optimise
 from rlk.records import Field, Loss, Update
 from rlk_acktr.config import ACKTRConfig
 from rlk_networks import Heads
@@ -79,11 +79,3 @@ class ACKTR:
         parameters, value = batch.outputs(self.policy, "pi", "vf")
         weights = {"vf_coef": self.config.vf_coef, "ent_coef": self.config.ent_coef}
         return advantage_loss(self.distribution, parameters, value, batch, **weights)
-
-    # ---- state ----------------------------------------------------------------------------------
-
-    def state_dict(self) -> State:
-        return {}
-
-    def load_state_dict(self, state: State) -> None:
-        """Nothing: the kernel keeps parameters, optimiser and streams."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import setting
+from rlk.settings import UNIT, setting
 from rlk_kfac.config import (
     ASYNC_EIGEN_DECOMP,
     KFAC_CLIP,
@@ -13,7 +13,6 @@ from rlk_kfac.config import (
     VF_FISHER_COEF,
 )
 from rlk_on_policy import settings
-from rlk_on_policy.settings import UNIT
 from rlk_schedules import ScheduleLike
 
 

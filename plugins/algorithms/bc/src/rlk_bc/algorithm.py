@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from rlk.protocols import Actor, Optimise, State
+from rlk.protocols import Actor, Optimise
 from rlk.records import Batch, Field, Loss, Update
 from rlk_bc.config import BCConfig
 from rlk_bc.loss import loss_of_actions
@@ -62,11 +62,3 @@ class BC:
         (parameters,) = self.policy(batch.observation, "pi")
         value = self._loss_of(parameters, batch.action)
         return Loss(value, distribution=parameters, metrics={"loss": value})
-
-    # ---- state ----------------------------------------------------------------------------------
-
-    def state_dict(self) -> State:
-        return {}
-
-    def load_state_dict(self, state: State) -> None:
-        """Nothing: the kernel keeps parameters, optimiser and streams."""

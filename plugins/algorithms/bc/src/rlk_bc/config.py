@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import attrs
-from attrs import validators as v
 
-from rlk.settings import finite, setting
+from rlk.settings import above, at_least, at_most, finite, setting
 from rlk_expert_data.settings import EXPERT_PATH, TRAJ_LIMITATION
 from rlk_schedules import ScheduleLike, is_schedule
 
@@ -20,11 +19,11 @@ class ExpertConfig:
         default=0.7,
         **setting(
             "fraction of the data for training, above 0 to 1; the rest is for validation",
-            v.and_(v.gt(0.0), v.le(1.0)),
+            [above(0.0), at_most(1.0)],
         ),
     )
     batch_size: int = attrs.field(
-        default=64, **setting("transitions in one update, at least 1", v.ge(1))
+        default=64, **setting("transitions in one update, at least 1", at_least(1))
     )
 
 
@@ -36,5 +35,5 @@ class BCConfig(ExpertConfig):
         default=1e-4, **setting("step size of Adam; may be scheduled", is_schedule)
     )
     adam_epsilon: float = attrs.field(
-        default=1e-8, **setting("added to Adam's denominator, above 0", v.and_(v.gt(0.0), finite))
+        default=1e-8, **setting("added to Adam's denominator, above 0", [above(0.0), finite])
     )

@@ -17,7 +17,7 @@ def check(config: DDPGConfig, plan: Plan) -> None:
     Raises:
         PlanError: if the plan has no noise on parameters.
     """
-    if config.param_noise and not any(one.component.scope == "policy" for one in plan.noises):
+    if config.param_noise and not any(one.component.perturbs_policy for one in plan.noises):
         raise PlanError(
             f"{plan.algorithm.title}: param_noise={config.param_noise!r} changes actions, not "
             "parameters. Use --set param_noise=adaptive-parameter-noise, and --set action_noise=… "

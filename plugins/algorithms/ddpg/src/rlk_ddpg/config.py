@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk.settings import PluginText, finite, setting
+from rlk.settings import PluginText, at_least, finite, setting
 from rlk_observation_statistics.config import is_range
 from rlk_off_policy import settings
 from rlk_schedules import ScheduleLike, is_schedule
@@ -43,7 +43,7 @@ class DDPGConfig:
     nb_train_steps: int = attrs.field(default=50, **settings.GRADIENT_STEPS)
     nb_rollout_steps: int | str = attrs.field(default=100, **settings.TRAIN_FREQ)
     nb_eval_steps: int = attrs.field(
-        default=100, **setting("smallest number of steps in an evaluation", v.ge(1))
+        default=100, **setting("smallest number of steps in an evaluation", at_least(1))
     )
     param_noise: PluginText | None = attrs.field(
         default=None,
@@ -57,7 +57,7 @@ class DDPGConfig:
     tau: float = attrs.field(default=0.001, **settings.TAU)
     batch_size: int = attrs.field(default=128, **settings.BATCH_SIZE)
     param_noise_adaption_interval: int = attrs.field(
-        default=50, **setting("updates between changes of the strength of param_noise", v.ge(1))
+        default=50, **setting("updates between changes of the strength of param_noise", at_least(1))
     )
     normalize_returns: bool = attrs.field(
         default=False,
@@ -77,7 +77,7 @@ class DDPGConfig:
     )
     critic_l2_reg: float = attrs.field(
         default=0.0,
-        **setting("weight of the critic's squared weights in its loss", v.and_(v.ge(0.0), finite)),
+        **setting("weight of the critic's squared weights in its loss", [at_least(0.0), finite]),
     )
     return_range: Range = attrs.field(
         default=(-math.inf, math.inf),
@@ -105,7 +105,7 @@ class DDPGConfig:
         default=False, **setting("show evaluations in a window; needs eval_env")
     )
     memory_limit: int | None = attrs.field(
-        default=None, **setting("an older name of buffer_size", v.optional(v.ge(1)))
+        default=None, **setting("an older name of buffer_size", at_least(1, or_none=True))
     )
     buffer_size: int = attrs.field(default=50_000, **settings.BUFFER_SIZE)
     random_exploration: float = attrs.field(default=0.0, **settings.RANDOM_EXPLORATION)

@@ -8,11 +8,9 @@ Four are not parameters of its class there: `dueling`, which it has in `policy_k
 from __future__ import annotations
 
 import attrs
-from attrs import validators as v
 
-from rlk.settings import setting
+from rlk.settings import UNIT, above, at_least, at_most, setting
 from rlk_off_policy import settings
-from rlk_off_policy.settings import UNIT
 from rlk_schedules import ScheduleLike
 
 
@@ -42,20 +40,22 @@ class DQNConfig:
     )
     learning_starts: int = attrs.field(default=1000, **settings.LEARNING_STARTS)
     target_network_update_freq: int = attrs.field(
-        default=500, **setting("timesteps between updates of the target network", v.ge(1))
+        default=500, **setting("timesteps between updates of the target network", at_least(1))
     )
     tau: float = attrs.field(
         default=1.0,
         **setting(
             "how far the target network moves towards the online network at each of its updates, "
             "above 0 to 1, which copies it",
-            v.and_(v.gt(0.0), v.le(1.0)),
+            [above(0.0), at_most(1.0)],
         ),
     )
     prioritized_replay: bool = attrs.field(default=False, **setting("sample by priority"))
     prioritized_replay_alpha: float = attrs.field(
         default=0.6,
-        **setting("how much priorities count: 0 not at all, 1 in proportion; at most 4", v.ge(0.0)),
+        **setting(
+            "how much priorities count: 0 not at all, 1 in proportion; at most 4", at_least(0.0)
+        ),
     )
     prioritized_replay_beta0: float = attrs.field(
         default=0.4, **setting("initial correction of the bias, 0 to 1 (full)", UNIT)
@@ -63,13 +63,14 @@ class DQNConfig:
     prioritized_replay_beta_iters: int | None = attrs.field(
         default=None,
         **setting(
-            "timesteps until the correction is full; none means the whole run", v.optional(v.ge(1))
+            "timesteps until the correction is full; none means the whole run",
+            at_least(1, or_none=True),
         ),
     )
     prioritized_replay_eps: float = attrs.field(
         default=1e-6,
         **setting(
-            "added to TD errors, 1e-30 to 1e30, so that every transition can be drawn", v.gt(0.0)
+            "added to TD errors, 1e-30 to 1e30, so that every transition can be drawn", above(0.0)
         ),
     )
     param_noise: bool = attrs.field(

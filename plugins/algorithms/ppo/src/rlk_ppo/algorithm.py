@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rlk.protocols import Actor, Optimise, State
+from rlk.protocols import Actor, Optimise
 from rlk.records import Array, Field, Loss, Update
 from rlk_networks import Heads
 from rlk_networks.recurrent import is_recurrent
@@ -54,6 +54,7 @@ class PPO:
         self.clip_range_vf: Tensor | None = None
         if config.clip_range_vf is not None:
             self.clip_range_vf = run.schedule("clip_range_vf", as_schedule(config.clip_range_vf))
+        # It is about the latest update only, and checkpoints are taken after the last: no state.
         self.within_target = torch.ones((), dtype=torch.bool, device=run.device)
         run.metrics.average_over(config.stats_window_size)
         policy_group(
@@ -134,14 +135,3 @@ class PPO:
         if self.clip_range_vf is None:
             return squared_error(value, batch.return_)
         return losses.clipped_value_loss(value, batch.value, batch.return_, self.clip_range_vf)
-
-    # ---- state ----------------------------------------------------------------------------------
-
-    def state_dict(self) -> State:
-        return {}
-
-    def load_state_dict(self, state: State) -> None:
-        """Nothing: the kernel keeps parameters, optimiser and streams.
-
-        `within_target` is about the latest update only, and checkpoints are taken after the last.
-        """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import setting
+from rlk.settings import above, at_least, setting
 from rlk_on_policy import settings
 from rlk_on_policy.settings import is_clip_range
 from rlk_schedules import ScheduleLike
@@ -26,10 +26,10 @@ class PPOConfig:
             "transitions in a minibatch, at most n_steps * n_envs and, with "
             "normalize_advantage, at least 2; for a recurrent policy a divisor of "
             "n_steps, or n_steps times a divisor of n_envs",
-            v.ge(1),
+            at_least(1),
         ),
     )
-    n_epochs: int = attrs.field(default=10, **setting("epochs over each collection", v.ge(1)))
+    n_epochs: int = attrs.field(default=10, **setting("epochs over each collection", at_least(1)))
     gamma: float = attrs.field(default=0.99, **settings.GAMMA)
     gae_lambda: float = attrs.field(default=0.95, **settings.LAM)
     clip_range: ScheduleLike = attrs.field(default=0.2, **settings.CLIP_RANGE)
@@ -55,7 +55,7 @@ class PPOConfig:
         **setting(
             "with use_sde, steps of an environment after which its noise is drawn "
             "again; -1 draws it only at the beginning of each collection",
-            v.and_(v.ge(-1), v.not_(v.in_((0,)), msg="sde_sample_freq is -1 or at least 1")),
+            v.and_(at_least(-1), v.not_(v.in_((0,)), msg="sde_sample_freq is -1 or at least 1")),
         ),
     )
     target_kl: float | None = attrs.field(
@@ -63,10 +63,10 @@ class PPOConfig:
         **setting(
             "the epochs end with the first minibatch whose approx_kl exceeds 1.5 times this, in "
             "nats; none for no limit",
-            v.optional(v.gt(0.0)),
+            above(0.0, or_none=True),
         ),
     )
     stats_window_size: int = attrs.field(
         default=100,
-        **setting("how many episodes the logged mean return and length are means of", v.ge(1)),
+        **setting("how many episodes the logged mean return and length are means of", at_least(1)),
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from torch import Tensor
 
-from rlk.protocols import Actor, Optimise, State
+from rlk.protocols import Actor, Optimise
 from rlk.records import Field, Loss, Update
 from rlk_networks import Heads
 from rlk_networks.recurrent import is_recurrent
@@ -103,11 +103,3 @@ class PPO2:
         if self.cliprange_vf is None:
             return losses.value_loss(value, batch.return_)
         return losses.clipped_value_loss(value, batch.value, batch.return_, self.cliprange_vf)
-
-    # ---- state ----------------------------------------------------------------------------------
-
-    def state_dict(self) -> State:
-        return {}
-
-    def load_state_dict(self, state: State) -> None:
-        """Nothing: the kernel keeps parameters, optimiser and streams."""

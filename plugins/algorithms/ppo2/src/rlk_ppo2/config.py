@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import setting
+from rlk.settings import at_least, setting
 from rlk_on_policy import settings
 from rlk_on_policy.settings import is_clip_range_or_off
 from rlk_schedules import ScheduleLike
@@ -30,10 +30,10 @@ class PPO2Config:
         **setting(
             "minibatches per epoch, at most n_steps * n_envs / 2; for a recurrent policy a divisor "
             "of n_envs",
-            v.ge(1),
+            at_least(1),
         ),
     )
-    noptepochs: int = attrs.field(default=4, **setting("epochs over each collection", v.ge(1)))
+    noptepochs: int = attrs.field(default=4, **setting("epochs over each collection", at_least(1)))
     cliprange: ScheduleLike = attrs.field(default=0.2, **settings.CLIP_RANGE)
     cliprange_vf: ScheduleLike | None = attrs.field(
         default=None,

@@ -6,9 +6,8 @@ Those of state-dependent exploration (`use_sde` and related ones) are Stable-Bas
 from __future__ import annotations
 
 import attrs
-from attrs import validators as v
 
-from rlk.settings import PluginText, setting
+from rlk.settings import PluginText, at_least, setting
 from rlk_off_policy import settings
 from rlk_schedules import ScheduleLike
 
@@ -26,7 +25,7 @@ class SACConfig:
     tau: float = attrs.field(default=0.005, **settings.TAU)
     ent_coef: float | str = attrs.field(default="auto", **settings.ENT_COEF)
     target_update_interval: int = attrs.field(
-        default=1, **setting("updates between two updates of the target networks", v.ge(1))
+        default=1, **setting("updates between two updates of the target networks", at_least(1))
     )
     gradient_steps: int = attrs.field(default=1, **settings.GRADIENT_STEPS)
     target_entropy: float | str = attrs.field(default="auto", **settings.TARGET_ENTROPY)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import attrs
-from attrs import validators as v
 
-from rlk.settings import PluginText, fits_float32, setting
+from rlk.settings import PluginText, at_least, fits_float32, setting
 from rlk_off_policy import settings
 from rlk_schedules import ScheduleLike
 
@@ -25,17 +24,18 @@ class TD3Config:
     policy_delay: int = attrs.field(
         default=2,
         **setting(
-            "updates of the critics for each update of the policy and the target networks", v.ge(1)
+            "updates of the critics for each update of the policy and the target networks",
+            at_least(1),
         ),
     )
     action_noise: PluginText | None = attrs.field(default=None, **settings.ACTION_NOISE)
     target_policy_noise: float = attrs.field(
         default=0.2,
-        **setting("standard deviation of the noise on the target policy's action", v.ge(0.0)),
+        **setting("standard deviation of the noise on the target policy's action", at_least(0.0)),
     )
     target_noise_clip: float = attrs.field(
         default=0.5,
-        **setting("largest absolute value of that noise", v.and_(v.ge(0.0), fits_float32)),
+        **setting("largest absolute value of that noise", [at_least(0.0), fits_float32]),
     )
     n_critics: int = attrs.field(default=2, **settings.N_CRITICS)
     random_exploration: float = attrs.field(default=0.0, **settings.RANDOM_EXPLORATION)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rlk.protocols import Actor, Optimise, State
+from rlk.protocols import Actor, Optimise
 from rlk.records import Field, Loss, Update
 from rlk_networks import Heads
 from rlk_on_policy.actor import stochastic_actor
@@ -89,11 +89,3 @@ class TRPO:
         (value,) = self.policy(batch.observation, "vf")
         loss = squared_error(value[:, 0], batch.return_)
         return Loss(loss, metrics={"value_loss": loss})
-
-    # ---- state ----------------------------------------------------------------------------------
-
-    def state_dict(self) -> State:
-        return {}
-
-    def load_state_dict(self, state: State) -> None:
-        """Nothing: the kernel keeps parameters, optimisers and streams."""

@@ -6,9 +6,8 @@ There, `vf_batch_size` is no parameter: minibatches of the value function have 1
 from __future__ import annotations
 
 import attrs
-from attrs import validators as v
 
-from rlk.settings import setting
+from rlk.settings import at_least, setting
 from rlk_natural_gradient.config import CG_DAMPING, CG_ITERS, MAX_KL
 from rlk_on_policy import settings
 from rlk_schedules import ScheduleLike, is_schedule
@@ -21,7 +20,9 @@ class TRPOConfig:
     gamma: float = attrs.field(default=0.99, **settings.GAMMA)
     timesteps_per_batch: int = attrs.field(
         default=1024,
-        **setting("timesteps in one collection, over all environments of this process", v.ge(1)),
+        **setting(
+            "timesteps in one collection, over all environments of this process", at_least(1)
+        ),
     )
     max_kl: float = attrs.field(default=0.01, **MAX_KL)
     cg_iters: int = attrs.field(default=10, **CG_ITERS)
@@ -37,10 +38,10 @@ class TRPOConfig:
         **setting(
             "epochs of the value function over each collection; 0 leaves it as it is, so that "
             "vf_stepsize has no effect",
-            v.ge(0),
+            at_least(0),
         ),
     )
     vf_batch_size: int = attrs.field(
         default=128,
-        **setting("least number of transitions in a minibatch of the value function", v.ge(1)),
+        **setting("least number of transitions in a minibatch of the value function", at_least(1)),
     )

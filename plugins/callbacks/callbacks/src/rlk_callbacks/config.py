@@ -6,14 +6,7 @@ from typing import Any
 
 import attrs
 
-from rlk.settings import finite, setting
-
-_AT_LEAST_1 = attrs.validators.ge(1)
-
-
-def _at_least_1_or_none(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
-    if value is not None and value < 1:
-        raise ValueError(f"{attribute.name} must be at least 1, or none, got {value!r}")
+from rlk.settings import at_least, finite, setting
 
 
 @attrs.frozen(kw_only=True)
@@ -24,14 +17,14 @@ class CheckpointConfig:
         default=None,
         **setting(
             "timesteps between two checkpoints, at least 1; none saves at the start and the end",
-            _at_least_1_or_none,
+            at_least(1, or_none=True),
         ),
     )
     keep: int | None = attrs.field(
         default=3,
         **setting(
             "how many of the newest checkpoints are kept, at least 1; none keeps all",
-            _at_least_1_or_none,
+            at_least(1, or_none=True),
         ),
     )
     replay: bool = attrs.field(
@@ -51,24 +44,24 @@ class EvaluationConfig:
         default=10_000,
         **setting(
             "timesteps between two evaluations, at least 1 (eval_freq, which counts calls)",
-            _AT_LEAST_1,
+            at_least(1),
         ),
     )
     episodes: int = attrs.field(
         default=5,
-        **setting("whole episodes in one evaluation, at least 1 (n_eval_episodes)", _AT_LEAST_1),
+        **setting("whole episodes in one evaluation, at least 1 (n_eval_episodes)", at_least(1)),
     )
     steps: int = attrs.field(
         default=1,
         **setting(
             "smallest number of steps in an evaluation, at least 1; further whole "
             "episodes are played to reach it",
-            _AT_LEAST_1,
+            at_least(1),
         ),
     )
     n_envs: int = attrs.field(
         default=1,
-        **setting("how many environments play episodes at the same time, at least 1", _AT_LEAST_1),
+        **setting("how many environments play episodes at the same time, at least 1", at_least(1)),
     )
     deterministic: bool = attrs.field(
         default=True, **setting("whether actions are the policy's mode instead of samples")
@@ -77,7 +70,7 @@ class EvaluationConfig:
         default=None,
         **setting(
             "seed of all evaluations, at least 0; none derives one from the run's",
-            attrs.validators.optional(attrs.validators.ge(0)),
+            at_least(0, or_none=True),
         ),
     )
     same_episodes: bool = attrs.field(

@@ -35,4 +35,5 @@ def _are_equal(one: EnvChoice, other: EnvChoice) -> bool:
 
     `set_env` keeps the keywords of an environment that has the same name.
     """
-    return one.made is other.made or (one.source != "" and one.name == other.name)
+    is_same = one.maker is other.maker and one.passed is other.passed
+    return is_same or (one.source != "" and one.name == other.name)

@@ -34,7 +34,7 @@ class Render:
 def window_problem(env: EnvChoice) -> str | None:
     """Why an environment cannot show a window here, or None."""
     problem = display_problem()
-    if problem is None and env.is_finished and not _has_window(env.made):
+    if problem is None and env.is_finished and not _has_window(env.passed):
         problem = (
             f"environment {env.name!r} was passed as a finished object, which was not made to be "
             "shown: make it with render_mode='human', or pass what makes it."

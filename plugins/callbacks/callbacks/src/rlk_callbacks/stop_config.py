@@ -7,13 +7,15 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite, setting
+from rlk.settings import at_least, finite, setting
 
 
 def _which() -> int:
     return attrs.field(
         default=1,
-        **setting("which evaluation counts where a run has several, from 1 for the first", v.ge(1)),
+        **setting(
+            "which evaluation counts where a run has several, from 1 for the first", at_least(1)
+        ),
     )
 
 
@@ -36,11 +38,11 @@ class StopOnNoImprovementConfig:
         **setting(
             "how many evaluations in a row may bring no new best one, at least 0; one "
             "more stops training",
-            v.ge(0),
+            at_least(0),
         ),
     )
     min_evals: int = attrs.field(
-        default=0, **setting("evaluations before the first that counts, at least 0", v.ge(0))
+        default=0, **setting("evaluations before the first that counts, at least 0", at_least(0))
     )
     evaluation: int = _which()
 
@@ -50,7 +52,7 @@ class MaxEpisodesConfig:
     """The number of episodes after which training ends."""
 
     max_episodes: int = attrs.field(
-        **setting("episodes of all environments together, at least 1", v.ge(1))
+        **setting("episodes of all environments together, at least 1", at_least(1))
     )
 
 
@@ -60,7 +62,9 @@ class EveryNConfig:
 
     n_steps: int = attrs.field(
         default=1000,
-        **setting("the interval of calls in timesteps over all environments, at least 1", v.ge(1)),
+        **setting(
+            "the interval of calls in timesteps over all environments, at least 1", at_least(1)
+        ),
     )
     call: Any = attrs.field(
         default=None,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rlk import settings
 from rlk.planning.parse import parse_value, typed_value
-from rlk.registry.external import PASSED, is_place
+from rlk.registry.external import PASSED, is_code_place
 from rlk.registry.kinds import SLOTS, is_group_slot, singular
 from rlk.restoring.lost_settings import COMPUTING, chosen_fields, texts_in
 from rlk.restoring.restored_environment import code_in
@@ -69,8 +69,8 @@ def to_pass_again(plan: Plan, *, observers: bool) -> ToPassAgain:
 def _of_environment(env: EnvChoice) -> Iterator[tuple[str, str]]:
     """The environment itself, and keywords that name code."""
     if env.again is None:
-        made = getattr(env.made, "__name__", "")
-        yield _OBJECT, f"env={made if made.isidentifier() else '…'}"
+        name = getattr(env.maker, "__name__", "")
+        yield _OBJECT, f"env={name if name.isidentifier() else '…'}"
     elif env.again:
         yield "--env", env.again
     for key, value in env.kwargs.items():
@@ -85,7 +85,7 @@ def _of_marked_settings(choice: Choice) -> Iterator[tuple[str, str]]:
         if values[name] is not None:
             yield "--set", f"{choice.name}.{name}={typed_value(values[name])}"
     for name in chosen_fields(config, "environment", values):
-        if any(map(is_place, texts_in(getattr(choice.config, name)))):
+        if any(map(is_code_place, texts_in(getattr(choice.config, name)))):
             yield "--set", f"{choice.name}.{name}={typed_value(values[name])}"
         elif settings.was_callable(values[name]):
             yield _OBJECT, f"**{{'{choice.name}.{name}': …}}"
@@ -93,19 +93,19 @@ def _of_marked_settings(choice: Choice) -> Iterator[tuple[str, str]]:
 
 def _of_component(choice: Choice) -> Iterator[tuple[str, str]]:
     """A component from a place or an object, and the functions that a network is made with."""
-    slot = choice.role
-    if is_place(choice.dist) and (slot in SLOTS or is_group_slot(slot)):
-        yield "--set", f"{slot}={choice.dist}"
-    elif is_place(choice.dist):
+    role = choice.role
+    if is_code_place(choice.dist) and (role in SLOTS or is_group_slot(role)):
+        yield "--set", f"{role}={choice.dist}"
+    elif is_code_place(choice.dist):
         yield "--plugin", choice.dist
-    elif choice.dist == PASSED and slot in SLOTS:
-        yield _OBJECT, f"{slot}={choice.name if choice.name.isidentifier() else '…'}"
-    elif choice.dist == PASSED and slot != singular("extensions"):
+    elif choice.dist == PASSED and role in SLOTS:
+        yield _OBJECT, f"{role}={choice.name if choice.name.isidentifier() else '…'}"
+    elif choice.dist == PASSED and role != singular("extensions"):
         yield _OBJECT, _PLUGINS
-    if slot in COMPUTING:
+    if role in COMPUTING:
         for key, value in settings.unstructure(choice.config).items():
             if settings.was_callable(value):
-                yield _OBJECT, f"**{{'{slot}.{key}': …}}"
+                yield _OBJECT, f"**{{'{role}.{key}': …}}"
 
 
 def _keyword(option: str, value: str) -> str:

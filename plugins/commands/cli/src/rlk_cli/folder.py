@@ -14,7 +14,7 @@ import tomli_w
 from rlk.command_line import command_line, path_word
 from rlk.errors import PlanError
 from rlk.files import looking_at, write_text
-from rlk.registry.external import PASSED, is_place
+from rlk.registry.external import PASSED, is_code_place
 from rlk.registry.kernel import default_kernel
 from rlk.registry.kinds import SLOTS, is_group_slot
 from rlk.restoring.saved_plan import PLAN, plan_text
@@ -45,7 +45,7 @@ def choose(wanted: str | None, plan: Plan, algo: str = "", among: str = "runs") 
     """
     if wanted:
         return claim(*_wanted(wanted))
-    env = plan.env.name.rpartition(":")[2] if is_place(plan.env.name) else plan.env.name
+    env = plan.env.name.rpartition(":")[2] if is_code_place(plan.env.name) else plan.env.name
     first = algo if algo in default_kernel().registries.recipes else plan.algorithm.name
     words = (first, env, plan.seed, time.strftime("%Y%m%d-%H%M%S"))
     name = re.sub(r"[^A-Za-z0-9._-]+", "_", "-".join(map(str, words)))
@@ -125,11 +125,11 @@ def spec_toml(plan: dict[str, Any]) -> str:
     others = [made for made in others if not _was_object(made) and not _had_joined(made)]
     head = {"algo": _name(algorithm), **plan["run"], "preset": "none"}
     head |= _in_slots(others)
-    groups = {made["slot"]: made["name"] for made in others if is_group_slot(made["slot"])}
-    head["plugins"] = [f"no:{name}" for name in plan["refused"]]
-    head["plugins"] += [_name(made) for made in others if made["slot"] not in {*SLOTS, *groups}]
+    groups = {made["role"]: made["name"] for made in others if is_group_slot(made["role"])}
+    head["plugins"] = [f"no:{name}" for name in plan["left_out"]]
+    head["plugins"] += [_name(made) for made in others if made["role"] not in {*SLOTS, *groups}]
     tables = {"settings": algorithm["settings"] | groups}
-    tables |= {m["slot" if m["slot"] in groups else "name"]: m["settings"] for m in others}
+    tables |= {m["role" if m["role"] in groups else "name"]: m["settings"] for m in others}
     env = {"id": plan["env"]["name"], **plan["env"]["kwargs"]}
     # A component takes the text none as None, but a run and an environment do not.
     lost += [f"env.{key} was None" for key, value in env.items() if value is None]
@@ -143,8 +143,8 @@ def _in_slots(others: list[dict[str, Any]]) -> dict[str, Any]:
     """What fills each slot: a name, or the names of several components that are combined there."""
     found: dict[str, list[str]] = {}
     for made in others:
-        if made["slot"] in SLOTS:
-            found.setdefault(made["slot"], []).append(_name(made))
+        if made["role"] in SLOTS:
+            found.setdefault(made["role"], []).append(_name(made))
     return {slot: names if len(names) > 1 else names[0] for slot, names in found.items()}
 
 
@@ -164,7 +164,7 @@ def _requirement(made: dict[str, Any]) -> str:
 
 def _name(made: dict[str, Any]) -> str:
     """Its name for `rlk run`; a component from a file or a module is named by its place."""
-    return str(made["dist"] if is_place(made["dist"]) else made["name"])
+    return str(made["dist"] if is_code_place(made["dist"]) else made["name"])
 
 
 def _portable(values: dict[str, Any], path: str, lost: list[str]) -> dict[str, Any]:

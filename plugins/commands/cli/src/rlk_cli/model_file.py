@@ -79,5 +79,5 @@ def _notes(agent: Agent, plugins: tuple[str, ...]) -> Iterator[str]:
         yield agent.plan.env.note
     left_out = {one.removeprefix("no:") for one in plugins if leaves_out(one)}
     for one in agent.missing:
-        if one.is_for_acting and one.plugin not in left_out:
+        if one.is_for_acting and one.name not in left_out:
             yield f"{one.sentence}. Pass it again: --plugin …"

@@ -56,7 +56,7 @@ def show(name: str) -> None:
         return
     prefix = "" if entry.kind in ("algorithms", "recipes") else f"{component.name}."
     click.secho(f"\nsettings (--set {prefix}KEY=VALUE)", bold=True)
-    fields = list(fields_of(component.config, component.own))
+    fields = list(fields_of(component.config, component.own_defaults))
     at = _beside(f"  {field.name}" for field in fields)
     for field in fields:
         click.echo(columns(f"  {field.name}", at, f"{field.default}   {field.type}", width))

@@ -36,7 +36,7 @@ class Curve:
 
     Attributes:
         folder: of the run. algo, env: their names. seed: None if it is not known.
-        components: the components in the slots that affect learning, except the algorithm.
+        components: the components that affect learning, by their roles, except the algorithm.
         settings: of all components that affect learning, by dotted key, the algorithm's without its
             name; of the environment; and the number of environments and the timesteps of the plan.
         returns: float64 [E]. timesteps, episodes, seconds: float64 [E], at the end of each.
@@ -241,7 +241,7 @@ class _Run:
 
 @attrs.frozen
 class _Component:
-    slot: str
+    role: str
     name: str
     settings: dict[str, Any]
 
@@ -262,22 +262,22 @@ def _plan(folder: Path) -> dict[str, Any]:
         name = folder.resolve().name
         return {"algo": name, "env": "", "seed": None, "components": {}, "settings": {}}
     plan = structured(_Plan, found, f"{path} is damaged: plan", only_known_keys=False)
-    algo = next((one.name for one in plan.components if one.slot == "algorithm"), "")
+    algo = next((one.name for one in plan.components if one.role == "algorithm"), "")
     settings: dict[str, Any] = {"n_envs": plan.run.n_envs}
     if plan.run.total_timesteps is not None:
         settings["total_timesteps"] = plan.run.total_timesteps
     settings |= {f"env.{key}": value for key, value in plan.env.kwargs.items()}
     names: dict[str, list[str]] = {}
     for component in plan.components:
-        if component.slot not in WATCHERS:
+        if component.role not in WATCHERS:
             settings |= {f"{component.name}.{k}": v for k, v in component.settings.items()}
-            names.setdefault(component.slot, []).append(component.name)
+            names.setdefault(component.role, []).append(component.name)
     names.pop("algorithm", None)
     return {
         "algo": algo,
         "env": plan.env.name,
         "seed": plan.run.seed,
-        "components": {slot: "+".join(sorted(found)) for slot, found in names.items()},
+        "components": {role: "+".join(sorted(found)) for role, found in names.items()},
         "settings": {key.removeprefix(f"{algo}."): value for key, value in settings.items()},
     }
 

@@ -110,14 +110,14 @@ def groups_of(curves: Sequence[Curve]) -> list[tuple[str, list[Curve]]]:
 def _label(curve: Curve, others: Sequence[Curve]) -> str:
     """The algorithm, and how the group differs from others with the same algorithm."""
     alike = [other for other in others if other.algo == curve.algo]
-    slots = _differing([other.components for other in alike])
-    own = [f"{slot}={curve.components[slot]}" for slot in slots if slot in curve.components]
+    roles = _differing([other.components for other in alike])
+    own = [f"{role}={curve.components[role]}" for role in roles if role in curve.components]
     # Settings of a component that differs between groups are not shown, only its name.
     replaced = {
         name
         for other in alike
-        for slot in slots
-        for name in other.components.get(slot, "").split("+")
+        for role in roles
+        for name in other.components.get(role, "").split("+")
     }
     for key in _differing([other.settings for other in alike]):
         if key in curve.settings and key.partition(".")[0] not in replaced:

@@ -83,6 +83,6 @@ def _values(plan: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         if component.joined:
             continue
         name = component.name
-        yield component.slot if component.fills_slot else f"plugin {name}", name
+        yield component.role if component.fills_slot else f"plugin {name}", name
         prefix = "" if component is saved.algorithm else component.prefix
         yield from ((f"{prefix}{key}", value) for key, value in component.settings.items())

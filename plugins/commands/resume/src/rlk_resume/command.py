@@ -104,7 +104,7 @@ def _planned(found: Found, asked: Asked) -> tuple[Plan, RunSpec]:
         env=asked.env,
         plugins=asked.plugins,
         changes=asked.changes,
-        observers=True,
+        resumes=True,
     )
     spec = make_spec("", {"out": asked.out or str(found.folder)}).over(spec)
     plan = resolve(kernel, spec)

@@ -20,7 +20,7 @@ def settings_table(component: Component) -> str:
     if component.config is None:
         raise ValueError(f"{component.name!r} has no settings; take its markers out of the README")
     lines = ["| setting | default | meaning |", "|---|---|---|"]
-    for field in fields_of(component.config, component.own):
+    for field in fields_of(component.config, component.own_defaults):
         means = meaning(field)
         if plugin := component.activates.get(field.name):
             means += f"; true is the same as `--plugin {plugin}`"

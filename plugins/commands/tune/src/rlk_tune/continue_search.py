@@ -11,7 +11,7 @@ import attrs
 from rlk.errors import PlanError
 from rlk.planning.parse import parse_plugin
 from rlk.planning.spec import RunSpec
-from rlk.registry.external import is_place
+from rlk.registry.external import is_code_place
 from rlk.restoring.lost_settings import texts_in
 from rlk.restoring.restored_environment import code_in, typed
 from rlk_tune.search import Search, read
@@ -92,7 +92,7 @@ def _is_code(text: str) -> bool:
     """Whether a text, or a setting of the plugin that it stands for, names code."""
     name, values = parse_plugin(text)
     inner = any(map(_is_code, texts_in(values)))
-    return inner or is_place(name) or code_in(text) is not None
+    return inner or is_code_place(name) or code_in(text) is not None
 
 
 def _option(key: str, value: Any) -> str:

@@ -15,6 +15,7 @@ from rlk.planning.layers import Origin, Rank
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import RunSpec, make_spec, plugin_key
 from rlk.registry.kernel import default_kernel
+from rlk.settings import at_least
 from rlk.structure import structured
 from rlk_cli.options import as_typed
 from rlk_tune.ranges import parse_range
@@ -23,7 +24,6 @@ from rlk_tune.spaces import Ranges
 FILE = "search.json"
 #: The origin of what a search sets for its trials, such as their evaluation, if the user has not.
 ORIGIN = "rlk tune"
-AT_LEAST_1 = attrs.validators.ge(1)
 Sampler = Literal["tpe", "random"]
 Pruner = Literal["median", "halving", "none"]
 
@@ -39,10 +39,10 @@ class Search:
     #: The range of each searched setting, in the grammar of `--search`.
     searched: dict[str, str]
     seed: int
-    timesteps: int = attrs.field(validator=AT_LEAST_1)  #: of the training of each trial
-    trials: int = attrs.field(validator=AT_LEAST_1)
-    evaluations: int = attrs.field(validator=AT_LEAST_1)  #: of each trial
-    episodes: int = attrs.field(validator=AT_LEAST_1)  #: of each evaluation
+    timesteps: int = attrs.field(validator=at_least(1))  #: of the training of each trial
+    trials: int = attrs.field(validator=at_least(1))
+    evaluations: int = attrs.field(validator=at_least(1))  #: of each trial
+    episodes: int = attrs.field(validator=at_least(1))  #: of each evaluation
     sampler: Sampler
     pruner: Pruner
     #: Where its ranges came from (`--space`).

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import attrs
-from attrs import validators as v
 
-from rlk.settings import setting
+from rlk.settings import between, setting
 
 
 @attrs.frozen(kw_only=True)
@@ -16,6 +15,6 @@ class DiagGaussianConfig:
         default=0.0,
         **setting(
             "initial natural logarithm of the standard deviation, -20 to 20",
-            v.and_(v.ge(-20.0), v.le(20.0)),
+            between(-20.0, 20.0),
         ),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import fits_float32, setting
+from rlk.settings import above, at_least, between, fits_float32, setting
 
 
 @attrs.frozen(kw_only=True)
@@ -17,7 +17,7 @@ class GSDEConfig:
         **setting(
             "initial natural logarithm of the standard deviation of each weight of the "
             "noise, -20 to 20; that of an action is larger, by the norm of the features",
-            v.and_(v.ge(-20.0), v.le(20.0)),
+            between(-20.0, 20.0),
         ),
     )
     full_std: bool = attrs.field(
@@ -42,7 +42,7 @@ class GSDEConfig:
         **setting(
             "largest absolute value of the mean before squashing, to which it is "
             "clipped; none does not clip it",
-            v.optional(v.and_(v.gt(0.0), fits_float32)),
+            v.optional([above(0.0), fits_float32]),
         ),
     )
     learn_features: bool = attrs.field(
@@ -54,6 +54,6 @@ class GSDEConfig:
         **setting(
             "steps of an environment after which the noise is drawn again; -1 draws "
             "it only at the beginning of each collection",
-            v.and_(v.ge(-1), v.not_(v.in_((0,)), msg="sample_freq is -1 or at least 1")),
+            v.and_(at_least(-1), v.not_(v.in_((0,)), msg="sample_freq is -1 or at least 1")),
         ),
     )

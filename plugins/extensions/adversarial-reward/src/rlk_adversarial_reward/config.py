@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite, setting
+from rlk.settings import at_least, finite, setting
 from rlk_expert_data.settings import EXPERT_PATH, TRAJ_LIMITATION
 from rlk_schedules import ScheduleLike, is_schedule
 
@@ -20,14 +20,14 @@ class GAILConfig:
         default=3,
         **setting(
             "collections that the policy learns from for each training of the discriminator",
-            v.ge(1),
+            at_least(1),
         ),
     )
     d_step: int = attrs.field(
         default=1,
         **setting(
             "batches into which a collection is divided for a training of the discriminator",
-            v.ge(1),
+            at_least(1),
         ),
     )
     d_stepsize: ScheduleLike = attrs.field(
@@ -36,11 +36,13 @@ class GAILConfig:
     )
     adversary_entcoeff: float = attrs.field(
         default=1e-3,
-        **setting("weight of the discriminator's entropy, at least 0", v.and_(v.ge(0.0), finite)),
+        **setting("weight of the discriminator's entropy, at least 0", [at_least(0.0), finite]),
     )
     hidden_size_adversary: int = attrs.field(
         default=100,
-        **setting("units in each of the discriminator's two hidden layers, at least 1", v.ge(1)),
+        **setting(
+            "units in each of the discriminator's two hidden layers, at least 1", at_least(1)
+        ),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 import attrs
 from attrs import validators as v
 
-from rlk.settings import setting
+from rlk.settings import at_least, setting
 
 Backend = Literal["inductor", "aot_eager", "eager"]
 BACKENDS = ("inductor", "aot_eager", "eager")
@@ -45,6 +45,6 @@ class CompileConfig:
         **setting(
             "batch sizes that are compiled for each kind of update (1 or more); batches "
             "of any other run eagerly",
-            [v.instance_of(int), v.ge(1)],
+            [v.instance_of(int), at_least(1)],
         ),
     )

@@ -118,13 +118,13 @@ def _take_optimiser(run: Run, state: State) -> bool:
 
 
 def _optimisers(saved: Mapping[str, Any]) -> dict[str, str]:
-    found = {one["slot"]: one["name"] for one in saved["components"]}
-    return {slot: name for slot, name in found.items() if _is_wanted(slot)}
+    found = {one["role"]: one["name"] for one in saved["components"]}
+    return {role: name for role, name in found.items() if _is_wanted(role)}
 
 
 def _own_optimisers(plan: Plan) -> dict[str, str]:
-    return {choice.slot: choice.name for choice in plan.choices() if _is_wanted(choice.slot)}
+    return {choice.role: choice.name for choice in plan.choices() if _is_wanted(choice.role)}
 
 
-def _is_wanted(slot: str) -> bool:
-    return slot in ("algorithm", "optimiser") or is_group_slot(slot)
+def _is_wanted(role: str) -> bool:
+    return role in ("algorithm", "optimiser") or is_group_slot(role)

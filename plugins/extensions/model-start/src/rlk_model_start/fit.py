@@ -54,7 +54,7 @@ def other_observations(saved: Mapping[str, Any], plan: Plan) -> str:
 
 def other_policy(saved: Mapping[str, Any], plan: Plan) -> str | None:
     """The settings of the policy that differ, likewise."""
-    there = next(one for one in saved["components"] if one["slot"] == "policy")
+    there = next(one for one in saved["components"] if one["role"] == "policy")
     if there["name"] != plan.policy.name:
         return (
             f"has the policy {there['name']!r}, not {plan.policy.name!r}. Use "
@@ -77,7 +77,7 @@ def other_parts(saved: Mapping[str, Any], plan: Plan) -> str:
     """
     algorithm = _algorithm(saved)
     algo = algorithm["name"]
-    theirs = {one["name"] for one in saved["components"] if one["slot"] in PARTS}
+    theirs = {one["name"] for one in saved["components"] if one["role"] in PARTS}
     own = {choice.name for choice in plan.choices() if choice.role in PARTS}
     words = [] if algo == plan.algorithm.name else [command_line(["--algo", algo])]
     words += [command_line(["--plugin", name]) for name in sorted(theirs - own)]
@@ -92,7 +92,7 @@ def other_parts(saved: Mapping[str, Any], plan: Plan) -> str:
 
 
 def _algorithm(saved: Mapping[str, Any]) -> Mapping[str, Any]:
-    return next(o for o in saved["components"] if o["slot"] == "algorithm")
+    return next(o for o in saved["components"] if o["role"] == "algorithm")
 
 
 def _typed(key: str, value: Any) -> str:

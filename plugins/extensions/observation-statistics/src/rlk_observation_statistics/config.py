@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
-from attrs import validators as v
 
-from rlk.settings import finite, fits_float32, setting
+from rlk.settings import above, finite, fits_float32, setting
 
 
 def is_range(config: object, attribute: attrs.Attribute[Any], value: tuple[float, float]) -> None:
@@ -23,7 +22,7 @@ class StatisticsConfig:
 
     epsilon: float = attrs.field(
         default=1e-8,
-        **setting("added to variances, to avoid division by zero", [v.gt(0.0), finite]),
+        **setting("added to variances, to avoid division by zero", [above(0.0), finite]),
     )
 
 

@@ -51,7 +51,7 @@ class ReplayStart:
         if not plan.restores_state:
             try:
                 path = newest(users_path(self._config.run), plan.kernel)
-                saved_files.read_manifest(path, plan.kernel, part="storage")
+                saved_files.read_manifest(path, plan.kernel, content="storage")
             except BadFile as error:
                 return _cannot_begin(error)
         return None
@@ -71,7 +71,7 @@ class ReplayStart:
         kernel = run.plan.kernel
         try:
             path = newest(users_path(self._config.run), kernel)
-            checkpoint.adopt_replay(run, saved_files.read(path, kernel, part="storage"))
+            checkpoint.adopt_replay(run, saved_files.read(path, kernel, content="storage"))
         except BadFile as error:
             raise BadFile(_cannot_begin(error)) from error
         self._is_done = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from rlk.settings import setting
+from rlk.settings import at_least, setting
 
 
 @attrs.frozen(kw_only=True)
@@ -15,6 +15,6 @@ class TableConfig:
         default=2.0,
         **setting(
             "seconds between two tables on a terminal or in a notebook, at least 0",
-            attrs.validators.ge(0.0),
+            at_least(0.0),
         ),
     )

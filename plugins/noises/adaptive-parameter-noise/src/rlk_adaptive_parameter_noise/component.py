@@ -13,6 +13,6 @@ component = Component(
     config=AdaptiveParameterNoiseConfig,
     action_spaces=("Discrete", "Box"),
     collects="off-policy",
-    scope="policy",
+    perturbs_policy=True,
     check=check,
 )

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
-from attrs import validators as v
 
 from rlk.errors import PlanError
-from rlk.settings import finite, setting
-from rlk_schedules.settings import UNIT
+from rlk.settings import UNIT, above, at_least, at_most, below, finite, setting
 
 
 @attrs.frozen(kw_only=True)
@@ -20,28 +18,28 @@ class AdaptiveParameterNoiseConfig:
         default=0.1,
         **setting(
             "standard deviation of the noise on the parameters at the start, at most 1e6",
-            v.and_(v.gt(0.0), v.le(1e6)),
+            [above(0.0), at_most(1e6)],
         ),
     )
     desired_action_stddev: float = attrs.field(
         default=0.1,
         **setting(
             "continuous actions: the target distance, between 0 and 2, for actions from -1 to 1",
-            v.and_(v.gt(0.0), v.lt(2.0)),
+            [above(0.0), below(2.0)],
         ),
     )
     adoption_coefficient: float = attrs.field(
         default=1.01,
         **setting(
             "factor by which the standard deviation changes each time, above 1",
-            v.and_(v.gt(1.0), finite),
+            [above(1.0), finite],
         ),
     )
     adaption_interval: int = attrs.field(
         default=50,
         **setting(
             "updates (continuous actions) or vector steps (discrete ones) between such changes",
-            v.ge(1),
+            at_least(1),
         ),
     )
     batch_size: int | None = attrs.field(
@@ -49,7 +47,7 @@ class AdaptiveParameterNoiseConfig:
         **setting(
             "continuous actions: how many observations of the replay the distance is "
             "measured on; none takes the algorithm's batch_size",
-            v.optional(v.ge(1)),
+            at_least(1, or_none=True),
         ),
     )
     fraction: float = attrs.field(

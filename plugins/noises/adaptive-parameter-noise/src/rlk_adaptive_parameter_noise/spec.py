@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import attrs
-from attrs import validators as v
 
-from rlk.settings import PluginText
+from rlk.settings import PluginText, above
 from rlk_adaptive_parameter_noise.distance import adapted
 
 
@@ -24,9 +23,9 @@ class AdaptiveParamNoiseSpec:
         current_stddev: of the noise, as `adapt` has left it.
     """
 
-    initial_stddev: float = attrs.field(default=0.1, converter=float, validator=v.gt(0.0))
-    desired_action_stddev: float = attrs.field(default=0.1, converter=float, validator=v.gt(0.0))
-    adoption_coefficient: float = attrs.field(default=1.01, converter=float, validator=v.gt(1.0))
+    initial_stddev: float = attrs.field(default=0.1, converter=float, validator=above(0.0))
+    desired_action_stddev: float = attrs.field(default=0.1, converter=float, validator=above(0.0))
+    adoption_coefficient: float = attrs.field(default=1.01, converter=float, validator=above(1.0))
     current_stddev: float = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:

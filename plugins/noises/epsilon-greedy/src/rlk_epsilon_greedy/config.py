@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import attrs
-from attrs import validators as v
 
-from rlk.settings import setting
-from rlk_schedules.settings import UNIT
+from rlk.settings import UNIT, at_least, setting
 
 
 @attrs.frozen(kw_only=True)
@@ -20,5 +18,7 @@ class EpsilonGreedyConfig:
     final_eps: float = attrs.field(default=0.02, **setting("epsilon after that, 0 to 1", UNIT))
     warm_up: int = attrs.field(
         default=0,
-        **setting("timesteps before which every action is random, whatever epsilon is", v.ge(0)),
+        **setting(
+            "timesteps before which every action is random, whatever epsilon is", at_least(0)
+        ),
     )

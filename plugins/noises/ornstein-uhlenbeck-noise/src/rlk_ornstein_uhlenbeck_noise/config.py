@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite, setting
+from rlk.settings import above, at_least, finite, setting
 from rlk_action_scaling.validators import not_negative
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ class OrnsteinUhlenbeckNoiseConfig:
         ),
     )
     theta: float = attrs.field(
-        default=0.15, **setting("rate of reversion to the mean", [v.ge(0.0), finite])
+        default=0.15, **setting("rate of reversion to the mean", [at_least(0.0), finite])
     )
-    dt: float = attrs.field(default=0.01, **setting("duration of one step", [v.gt(0.0), finite]))
+    dt: float = attrs.field(default=0.01, **setting("duration of one step", [above(0.0), finite]))
     initial_noise: float | list[float] | None = attrs.field(
         default=None,
         **setting(

@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite, setting
+from rlk.settings import above, finite, setting
 
 Betas = tuple[float, float]
 
@@ -34,6 +34,6 @@ class AdamConfig:
         **setting(
             "added to the root of the mean square, above 0; none keeps the algorithm's, as a rule "
             "1e-8",
-            v.optional([v.gt(0.0), finite]),
+            v.optional([above(0.0), finite]),
         ),
     )

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import attrs
-from attrs import validators as v
 
-from rlk.settings import finite, setting
+from rlk.settings import above, at_least, below, finite, setting
 
 # Arguments of `attrs.field` besides the default, for algorithms that have these settings too.
 KFAC_CLIP = setting(
     "size of the trust region: largest squared length of a step, measured by the Fisher matrix",
-    v.gt(0.0),
+    above(0.0),
 )
-KFAC_UPDATE = setting("steps between two decompositions of the factors, at least 1", v.ge(1))
+KFAC_UPDATE = setting("steps between two decompositions of the factors, at least 1", at_least(1))
 VF_FISHER_COEF = setting(
     "weight c of the value's squared error in K-FAC's likelihood, at least 0; the value's part of "
     "the Fisher matrix is 4 c^2 times that of a Gaussian of variance 1",
-    v.and_(v.ge(0.0), finite),
+    [at_least(0.0), finite],
 )
 ASYNC_EIGEN_DECOMP = setting(
     "decompose the factors in a thread while the run continues; the result is used kfac_update "
@@ -34,24 +33,24 @@ class KfacConfig:
     async_eigen_decomp: bool = attrs.field(default=False, **ASYNC_EIGEN_DECOMP)
     momentum: float = attrs.field(
         default=0.9,
-        **setting("decay of the running sum of steps, 0 to below 1", [v.ge(0.0), v.lt(1.0)]),
+        **setting("decay of the running sum of steps, 0 to below 1", [at_least(0.0), below(1.0)]),
     )
     epsilon: float = attrs.field(
         default=0.01,
         **setting(
-            "damping, added to the Fisher matrix of every layer, above 0", [v.gt(0.0), finite]
+            "damping, added to the Fisher matrix of every layer, above 0", [above(0.0), finite]
         ),
     )
     stats_decay: float = attrs.field(
         default=0.99,
         **setting(
-            "decay of the running means of the factors, 0 to below 1", [v.ge(0.0), v.lt(1.0)]
+            "decay of the running means of the factors, 0 to below 1", [at_least(0.0), below(1.0)]
         ),
     )
     cold_iter: int = attrs.field(
         default=10,
         **setting(
             "number of first steps that follow the clipped gradient while factors are gathered",
-            v.ge(0),
+            at_least(0),
         ),
     )

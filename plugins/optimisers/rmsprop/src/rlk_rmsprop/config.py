@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import attrs
 from attrs import validators as v
 
-from rlk.settings import setting
+from rlk.settings import UNIT, at_least, below, setting
 
 Variant = Literal["tensorflow", "torch"]
 
@@ -26,12 +26,12 @@ class RMSPropConfig:
         ),
     )
     alpha: float = attrs.field(
-        default=0.99, **setting("decay of the running mean square, 0 to 1", [v.ge(0.0), v.le(1.0)])
+        default=0.99, **setting("decay of the running mean square, 0 to 1", UNIT)
     )
     momentum: float = attrs.field(
         default=0.0,
         **setting(
             "part of the velocity that is kept from step to step, 0 to below 1",
-            [v.ge(0.0), v.lt(1.0)],
+            [at_least(0.0), below(1.0)],
         ),
     )

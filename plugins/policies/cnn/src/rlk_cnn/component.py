@@ -18,4 +18,4 @@ cnn = Component(
     observation_spaces=("Image",),
     check=check,
 )
-ln_cnn = attrs.evolve(cnn, own={"layer_norm": True})
+ln_cnn = attrs.evolve(cnn, own_defaults={"layer_norm": True})

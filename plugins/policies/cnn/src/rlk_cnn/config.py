@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import attrs
 
 from rlk.errors import PlanError
-from rlk.settings import setting
+from rlk.settings import at_least, setting
 from rlk_mlp.config import ACT_FUN, STATE_VALUE, LayersConfig, are_sizes
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class CnnConfig(LayersConfig):
     cnn_extractor: Callable[[Any], Any] | None = attrs.field(default=None, **CNN_EXTRACTOR)
     features: int = attrs.field(
         default=512,
-        **setting("size of the CNN's last, fully connected layer", attrs.validators.ge(1)),
+        **setting("size of the CNN's last, fully connected layer", at_least(1)),
     )
     channels: Channels = attrs.field(default="auto", **CHANNELS)
 

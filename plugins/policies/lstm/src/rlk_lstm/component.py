@@ -24,18 +24,20 @@ ln_lstm = attrs.evolve(
     lstm,
     name="ln-lstm",
     summary="hidden layers and a layer-normalised LSTM that all heads share",
-    own={"layer_norm": True},
+    own_defaults={"layer_norm": True},
 )
-cnn_lstm = attrs.evolve(lstm, own={"feature_extraction": "cnn"}, observation_spaces=("Image",))
+cnn_lstm = attrs.evolve(
+    lstm, own_defaults={"feature_extraction": "cnn"}, observation_spaces=("Image",)
+)
 cnn_ln_lstm = attrs.evolve(
     ln_lstm,
-    own={"feature_extraction": "cnn", "layer_norm": True},
+    own_defaults={"feature_extraction": "cnn", "layer_norm": True},
     observation_spaces=("Image",),
 )
 multi_input_lstm = attrs.evolve(
     lstm,
     name="multi-input-lstm",
     summary="Dict observations as for multi-input, and an LSTM that all heads share",
-    own={"feature_extraction": "multi-input"},
+    own_defaults={"feature_extraction": "multi-input"},
     observation_spaces=("Dict",),
 )

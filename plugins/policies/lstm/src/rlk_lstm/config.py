@@ -9,7 +9,7 @@ import attrs
 from attrs import validators as v
 
 from rlk.errors import PlanError
-from rlk.settings import setting
+from rlk.settings import at_least, setting
 from rlk_cnn.config import (
     CHANNELS,
     CNN_EXTRACTOR,
@@ -60,9 +60,9 @@ def _has_nothing_to_share(config: LstmConfig, attribute: attrs.Attribute[Any], v
 class LstmConfig:
     """How large the LSTM is, and what is before and after it."""
 
-    n_lstm: int = attrs.field(default=256, **setting("units of the LSTM, at least 1", v.ge(1)))
+    n_lstm: int = attrs.field(default=256, **setting("units of the LSTM, at least 1", at_least(1)))
     n_lstm_layers: int = attrs.field(
-        default=1, **setting("LSTMs of n_lstm units, one after the other, at least 1", v.ge(1))
+        default=1, **setting("LSTMs of n_lstm units, one after the other, at least 1", at_least(1))
     )
     value_lstm: Literal["shared", "own", "none"] = attrs.field(
         default="shared",
@@ -109,7 +109,7 @@ class LstmConfig:
         **setting(
             "size of the last, fully connected layer of a CNN; by default 512, and 256 for "
             "each image of a Dict",
-            v.optional(v.ge(1)),
+            at_least(1, or_none=True),
         ),
     )
     channels: Channels = attrs.field(default="auto", **CHANNELS)

@@ -17,4 +17,4 @@ mlp = Component(
     config=MlpConfig,
     observation_spaces=("Box", "Discrete", "MultiDiscrete", "MultiBinary", "Image"),
 )
-ln_mlp = attrs.evolve(mlp, own={"layer_norm": True})
+ln_mlp = attrs.evolve(mlp, own_defaults={"layer_norm": True})

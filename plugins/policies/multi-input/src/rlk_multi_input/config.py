@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from rlk.errors import PlanError
-from rlk.settings import setting
+from rlk.settings import at_least, setting
 from rlk_cnn.config import CHANNELS, OF_NATURE_CNN, Channels, CnnConfig
 from rlk_mlp.config import MlpConfig
 
@@ -21,7 +21,7 @@ class MultiInputConfig(MlpConfig):
 
     features: int = attrs.field(
         default=256,
-        **setting("size of the last layer of each image's CNN (1 or more)", attrs.validators.ge(1)),
+        **setting("size of the last layer of each image's CNN (1 or more)", at_least(1)),
     )
     channels: Channels = attrs.field(default="auto", **CHANNELS)
 

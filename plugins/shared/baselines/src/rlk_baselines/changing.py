@@ -37,7 +37,7 @@ _CURVES = ("lr_schedule", "schedule")
 _SIZES = ("n_steps", "timesteps_per_batch", "timesteps_per_actorbatch", "buffer_size")
 
 #: Attributes that name a noise -> whether it perturbs the policy's parameters.
-_SCOPES = {"action_noise": False, "param_noise": True}
+_PERTURBS_POLICY = {"action_noise": False, "param_noise": True}
 
 
 def change(model: Constructed, name: str, value: Any) -> None:
@@ -140,15 +140,15 @@ def state_for_rebuilding(
     )
     replay = is_alike and not is_handed_on
     state = checkpoint.run_state(run, replay=replay, environments=False)
-    scopes = {_SCOPES[name] for name in _SCOPES.keys() & set(changed)}
-    gone = {one.name for one in run.plan.noises if (one.component.scope == "policy") in scopes}
+    replaced = {_PERTURBS_POLICY[name] for name in _PERTURBS_POLICY.keys() & set(changed)}
+    gone = {one.name for one in run.plan.noises if one.component.perturbs_policy in replaced}
     plan = state["manifest"]["plan"]
     leave_out_old_memory(plan, changed)
     plan["components"] = [
-        one for one in plan["components"] if one["slot"] != "noise" or one["name"] not in gone
+        one for one in plan["components"] if one["role"] != "noise" or one["name"] not in gone
     ]
     for one in plan["components"]:
-        if one["slot"] == "algorithm":
+        if one["role"] == "algorithm":
             one["settings"] = {k: v for k, v in one["settings"].items() if k not in changed}
     return state
 
@@ -194,7 +194,7 @@ def _is_live(argument: Argument, run: Run) -> bool:
     """Whether an argument can be changed in a run; a run may not clip values, for example."""
     how = argument.change
     if isinstance(how, Scheduled):
-        return how.schedule in run.schedules.by_name
+        return how.schedule in run.schedules
     return isinstance(how, Rate) or how == "at once"
 
 

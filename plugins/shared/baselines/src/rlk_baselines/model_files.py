@@ -158,8 +158,8 @@ class Saved:
         agent = model._agent_of_state(state, self.path, settings)
         is_noise_lost = had_own_noise and "action_noise" not in self.changes
         name_lost(model, agent, is_noise_lost=is_noise_lost)
-        for slot, sentence in changed_acting(plan, agent.plan):
-            if slot == "policy":
+        for role, sentence in changed_acting(plan, agent.plan):
+            if role == "policy":
                 warn_program(sentence)
         return agent
 
@@ -353,7 +353,7 @@ def refuse_other_spaces(model: str, saved: Saved, vector: VecEnv) -> None:
 
 def leave_out_old_memory(plan: dict[str, Any], changed: Iterable[str]) -> None:
     """Leave out of a saved plan what DDPG's `memory_policy` put in, if it is changed."""
-    settings = next(one["settings"] for one in plan["components"] if one["slot"] == "algorithm")
+    settings = next(one["settings"] for one in plan["components"] if one["role"] == "algorithm")
     memory = settings.get("memory_policy")
     if "memory_policy" in changed and isinstance(memory, str):
         old, _ = parse_plugin(memory)
@@ -368,7 +368,7 @@ def _leave_out(plan: dict[str, Any], name: str) -> None:
 def _plan_settings(state: State) -> dict[str, Any]:
     """The settings in a file by rlk's keys, without functions, which a file cannot hold."""
     return {
-        key if one["slot"] == "algorithm" else f"{one['name']}.{key}": value
+        key if one["role"] == "algorithm" else f"{one['name']}.{key}": value
         for one in part_of(state, "manifest")["plan"]["components"]
         for key, value in one["settings"].items()
         if not was_callable(value)

@@ -11,7 +11,7 @@ from torch import nn
 from rlk import spaces
 from rlk.component import Component
 from rlk.errors import PlanError
-from rlk.settings import setting
+from rlk.settings import at_least, setting
 from rlk_cnn.config import CnnConfig
 from rlk_cnn.network import Cnn
 from rlk_custom_policies.keywords import with_keywords
@@ -51,7 +51,7 @@ class FeedForwardConfig(LayersConfig):
         default=512,
         **setting(
             "size of the Nature CNN's last, fully connected layer",
-            [attrs.validators.ge(1), _needs_cnn],
+            [at_least(1), _needs_cnn],
         ),
     )
     channels: Literal["auto", "first", "last"] = attrs.field(

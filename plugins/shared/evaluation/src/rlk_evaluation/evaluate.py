@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
-from attrs import validators as v
 
 from rlk import settings
 from rlk.episode_ends import counted, reported_return, success, was_lost
@@ -19,6 +18,7 @@ from rlk.finite import finite_check, first_non_finite
 from rlk.program_warnings import warn_program
 from rlk.records import Array
 from rlk.running.actors import check_act
+from rlk.settings import at_least
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
@@ -232,9 +232,9 @@ def evaluate_run(
 class _Asked:
     """The numbers that `evaluate_agent` is asked with."""
 
-    episodes: int = attrs.field(validator=v.ge(1))
-    n_envs: int | None = attrs.field(validator=v.optional(v.ge(1)))
-    seed: int | None = attrs.field(validator=v.optional(v.ge(0)))
+    episodes: int = attrs.field(validator=at_least(1))
+    n_envs: int | None = attrs.field(validator=at_least(1, or_none=True))
+    seed: int | None = attrs.field(validator=at_least(0, or_none=True))
 
 
 def evaluate_agent(

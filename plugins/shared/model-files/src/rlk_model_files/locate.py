@@ -6,22 +6,22 @@ import os
 from pathlib import Path
 
 
-def find(place: Path, suffix: str, best: bool = False) -> Path | None:
-    """The file that a place refers to, or None if it does not exist.
+def find(path: Path, suffix: str, best: bool = False) -> Path | None:
+    """The file that a path refers to, or None if it does not exist.
 
-    A place is the file itself, its name without the suffix, or a run folder. In a run folder it is
+    A path is the file itself, its name without the suffix, or a run folder. In a run folder it is
     the best model (with `best`), else the last model, else the newest checkpoint; in its folder
     `checkpoints` the newest of these. A folder with none of these hides no file beside it that has
     its name and the suffix; a file of another suffix does.
     """
-    if place.is_dir():
-        models = [place / f"best_model{suffix}"] if best else []
-        models += [place / f"model{suffix}", *reversed(checkpoints(place, suffix))]
-        models += [Path(f"{place}{suffix}")]
-    elif place.exists():
-        models = [place] if place.name.endswith(suffix) else []
+    if path.is_dir():
+        models = [path / f"best_model{suffix}"] if best else []
+        models += [path / f"model{suffix}", *reversed(checkpoints(path, suffix))]
+        models += [Path(f"{path}{suffix}")]
+    elif path.exists():
+        models = [path] if path.name.endswith(suffix) else []
     else:
-        models = [Path(f"{place}{suffix}")]
+        models = [Path(f"{path}{suffix}")]
     return next((model for model in models if model.is_file()), None)
 
 

@@ -34,9 +34,9 @@ class FileSerializer(ABC):
         """The part under `manifest`, or an empty one; a subclass may read it without the rest."""
         return self.read_from(file).get("manifest", {})
 
-    def find(self, place: Path, best: bool = False) -> Path | None:
-        """The file of a place: a file, its name without the suffix, or a run folder."""
-        return locate.find(place, self.suffix, best)
+    def find(self, path: Path, best: bool = False) -> Path | None:
+        """The file of a path: a file, its name without the suffix, or a run folder."""
+        return locate.find(path, self.suffix, best)
 
     def write(self, path: Path, state: State) -> None:
         """Write a file so that `path` holds either its old content or the complete new state.

@@ -16,11 +16,10 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk.settings import setting
+from rlk.settings import UNIT, at_least, setting
 from rlk_schedules.settings import GAMMA as GAMMA
 from rlk_schedules.settings import LEARNING_RATE as LEARNING_RATE
 from rlk_schedules.settings import MAX_GRAD_NORM as MAX_GRAD_NORM
-from rlk_schedules.settings import UNIT as UNIT
 
 _EPISODES = re.compile(r"(\d+) episodes?")
 
@@ -64,10 +63,10 @@ def _at_least_one_or_all(_: object, attribute: attrs.Attribute[Any], value: int)
         )
 
 
-BUFFER_SIZE = setting("transitions that the replay holds", v.ge(1))
-LEARNING_STARTS = setting("timesteps collected before the first update", v.ge(0))
+BUFFER_SIZE = setting("transitions that the replay holds", at_least(1))
+LEARNING_STARTS = setting("timesteps collected before the first update", at_least(0))
 RANDOM_LEARNING_STARTS = setting(
-    "timesteps collected, with random actions, before the first update", v.ge(0)
+    "timesteps collected, with random actions, before the first update", at_least(0)
 )
 TRAIN_FREQ = setting(
     "vector steps between updates, or episodes, as '1 episode'", _parsed_by(parse_train_freq)
@@ -75,9 +74,11 @@ TRAIN_FREQ = setting(
 GRADIENT_STEPS = setting(
     "updates after every collection; -1 is one per timestep", _at_least_one_or_all
 )
-BATCH_SIZE = setting("transitions per update", v.ge(1))
+BATCH_SIZE = setting("transitions per update", at_least(1))
 TAU = setting("how far target networks move towards the networks at each update, 0 to 1", UNIT)
-N_CRITICS = setting("critics; the targets follow the least of their values; at least 1", v.ge(1))
+N_CRITICS = setting(
+    "critics; the targets follow the least of their values; at least 1", at_least(1)
+)
 ACTION_NOISE = setting(
     "a noise, such as normal-noise:sigma=0.1, or an object that stands for one, such as "
     "NormalActionNoise; the same as --plugin"
@@ -144,7 +145,7 @@ USE_SDE = setting("state-dependent exploration (gSDE), squashed")
 SDE_SAMPLE_FREQ = setting(
     "with use_sde, steps of an environment after which its noise is drawn again; -1 draws it only "
     "every train_freq",
-    v.and_(v.ge(-1), v.not_(v.in_((0,)), msg="sde_sample_freq is -1 or at least 1")),
+    v.and_(at_least(-1), v.not_(v.in_((0,)), msg="sde_sample_freq is -1 or at least 1")),
 )
 USE_SDE_AT_WARMUP = setting(
     "with use_sde, use it before learning_starts as well, instead of uniformly random actions"

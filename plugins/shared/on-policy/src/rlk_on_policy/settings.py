@@ -10,14 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
-from attrs import validators as v
 
-from rlk.settings import finite, setting
+from rlk.settings import UNIT, at_least, finite, setting
 from rlk_schedules import as_schedule, is_curve_of, is_off, is_schedule_or_off
 from rlk_schedules.settings import GAMMA as GAMMA
 from rlk_schedules.settings import LEARNING_RATE as LEARNING_RATE
 from rlk_schedules.settings import MAX_GRAD_NORM as MAX_GRAD_NORM
-from rlk_schedules.settings import UNIT as UNIT
 
 
 def is_clip_range(_: object, attribute: attrs.Attribute[Any], value: Any) -> None:
@@ -47,7 +45,9 @@ LAM = setting(
     "trade-off between bias and variance in generalised advantage estimation, 0 to 1", UNIT
 )
 LR_SCHEDULE = curve_of("learning_rate")
-ENT_COEF = setting("weight of the entropy bonus, at least 0", v.and_(v.ge(0.0), finite))
-VF_COEF = setting("weight of the value loss, at least 0", v.and_(v.ge(0.0), finite))
-N_STEPS = setting("steps per environment in one collection; a batch is n_steps * n_envs", v.ge(1))
+ENT_COEF = setting("weight of the entropy bonus, at least 0", [at_least(0.0), finite])
+VF_COEF = setting("weight of the value loss, at least 0", [at_least(0.0), finite])
+N_STEPS = setting(
+    "steps per environment in one collection; a batch is n_steps * n_envs", at_least(1)
+)
 CLIP_RANGE = setting("clipping of the probability ratio, above 0; may be scheduled", is_clip_range)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from rlk.settings import setting
+from rlk.settings import at_least, setting
 
 
 @attrs.frozen(kw_only=True)
@@ -16,6 +16,6 @@ class RanksConfig:
         **setting(
             "iterations between two checks that all ranks have the same parameters, at "
             "least 0; 0 checks only when training starts and ends",
-            attrs.validators.ge(0),
+            at_least(0),
         ),
     )

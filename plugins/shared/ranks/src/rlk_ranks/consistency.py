@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from rlk.abilities import load_state, state_of
 from rlk.errors import RlkError
 from rlk.running.modes import reads_mode
 from rlk.saving.untrained import restore_untrained, untrained
@@ -27,7 +28,7 @@ def share_model(run: Run, communicator: RanksCommunicator) -> None:
         return
     run.parameters.load_state_dict(first["parameters"])
     restore_untrained(run, first["buffers"])
-    run.algorithm.load_state_dict(first["algorithm"])
+    load_state(run.algorithm, first["algorithm"])
     run.optimise.load_state_dict(first["optimise"])
     for name, flat in apart(run).items():
         flat.copy_(first["apart"][name])
@@ -38,7 +39,7 @@ def model_of(run: Run) -> State:
     return {
         "parameters": run.parameters.state_dict(),
         "buffers": {name: value.clone() for name, value in untrained(run).items()},
-        "algorithm": run.algorithm.state_dict(),
+        "algorithm": state_of(run.algorithm),
         "optimise": run.optimise.state_dict(),
         "apart": {name: flat.clone() for name, flat in apart(run).items()},
     }

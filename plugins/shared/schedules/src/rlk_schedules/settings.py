@@ -6,22 +6,8 @@ default=0.99, **GAMMA)`. Imports no torch.
 
 from __future__ import annotations
 
-from typing import Any
-
-import attrs
-from attrs import validators as v
-
-from rlk.settings import setting
+from rlk.settings import UNIT, above, setting
 from rlk_schedules.parse import is_schedule
-
-#: A validator: from 0 to 1.
-UNIT = v.and_(v.ge(0.0), v.le(1.0))
-
-
-def _above_zero_or_none(_: object, attribute: attrs.Attribute[Any], value: float | None) -> None:
-    if value is not None and not value > 0:
-        raise ValueError(f"{attribute.name} must be above 0, or none, got {value!r}")
-
 
 GAMMA = setting("discount per step, 0 to 1", UNIT)
 LEARNING_RATE = setting(
@@ -30,5 +16,5 @@ LEARNING_RATE = setting(
     is_schedule,
 )
 MAX_GRAD_NORM = setting(
-    "the gradient's norm is clipped to this; none for no clipping", _above_zero_or_none
+    "the gradient's norm is clipped to this; none for no clipping", above(0.0, or_none=True)
 )

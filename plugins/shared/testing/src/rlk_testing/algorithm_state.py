@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rlk.abilities import load_state, state_of
 from rlk_testing.algorithm_suite import AlgorithmSuite
 from rlk_testing.applies import applies
 from rlk_testing.contract import (
@@ -166,8 +167,8 @@ class AlgorithmStateChecks(AlgorithmSuite):
         plain(state)
         with self.agent(seed=9) as other:
             given = copy.deepcopy(dict(state))
-            other.run.algorithm.load_state_dict(given)
-            assert same(other.run.algorithm.state_dict(), state)
+            load_state(other.run.algorithm, given)
+            assert same(state_of(other.run.algorithm), state)
             other.learn(self.n_steps_trained)
             assert same(given, state), (
                 "training after load_state_dict has changed the state that it was given, which "
@@ -180,7 +181,7 @@ class AlgorithmStateChecks(AlgorithmSuite):
             other.load_parameters(training.named)
             assert other.run.parameters.flat.equal(training.parameters[1])
             other.run.parameters.check()
-            theirs = dict(learnt(other.run.algorithm.state_dict()))
+            theirs = dict(learnt(state_of(other.run.algorithm)))
             for path, value in learnt(training.state):
                 assert same(value, theirs.get(path)), (
                     f"load_parameters(get_parameters()) does not restore {path} of state_dict(): a "

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from rlk.abilities import state_of
 from rlk.errors import RlkError
 from rlk_testing.acting import Watch
 from rlk_testing.contract import global_draws
@@ -42,7 +43,7 @@ class Training:
         replaced: the error of `Parameters.check` after the first training; None if it passed.
         parameters: after each training, float [P].
         named: parameters by name, from `Agent.get_parameters` at the end.
-        state: `state_dict()` of the algorithm at the end.
+        state: of the algorithm at the end, {} if it has none.
         acted: (observation, deterministic action, policy state after it) for one sequence of
             observations, at the end.
         checkpoint: file that was saved after the first training.
@@ -112,7 +113,7 @@ def train_twice(
         replaced=replaced,
         parameters=(once, run.parameters.flat.clone()),
         named=agent.get_parameters(),
-        state=copy.deepcopy(algorithm.state_dict()),
+        state=copy.deepcopy(state_of(algorithm)),
         acted=acted(agent, observations),
         checkpoint=checkpoint,
         model=agent.save(Path(folder.name, "model")),

@@ -7,6 +7,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+from rlk.abilities import load_state, state_of
 from rlk.saving.named_parameters import named_parameters
 from rlk.spaces import map_observation
 from rlk_testing.applies import applies
@@ -29,10 +30,10 @@ class TransitionChecks(OffPolicySuite):
         with self.agent_and_batch() as (agent, batch):
             algorithm = agent.run.algorithm
             if target_moved_by is not None:
-                state = copy.deepcopy(dict(algorithm.state_dict()))
+                state = copy.deepcopy(state_of(algorithm))
                 for value in named_parameters({}, {"target": state[self.target]}).values():
                     value.add_(target_moved_by)
-                algorithm.load_state_dict(state)
+                load_state(algorithm, state)
             other = dataclasses.replace(batch, **change(batch))
             found = algorithm.update(other, agent.run.optimise).td_error
             assert found is not None, "it reports no td_error"

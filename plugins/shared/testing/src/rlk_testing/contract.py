@@ -109,7 +109,7 @@ class Contract:
         if record.config is None:
             return None
         return settings.structure(
-            record.config, {**record.own, **self.settings, **changes}, self.entry().title
+            record.config, {**record.own_defaults, **self.settings, **changes}, self.entry().title
         )
 
     def made(self, *arguments: Any, **keywords: Any) -> Any:

@@ -116,7 +116,7 @@ class NoiseContract(Contract):
                     assert space.contains(as_sample(np.asarray(one))), f"{one!r} is not in {space}"
 
     @applies(lambda suite: "Box" in suite.record().action_spaces)
-    @applies(lambda suite: suite.record().scope != "policy")
+    @applies(lambda suite: not suite.record().perturbs_policy)
     def test_actions_stored_from_minus_1_to_1_are_scaled_to_their_bounds(self) -> None:
         for space in (space for space in self.tried() if isinstance(space, gym.spaces.Box)):
             low, high = space.low.reshape(-1), space.high.reshape(-1)
@@ -140,7 +140,7 @@ class NoiseContract(Contract):
             )
 
     @applies(lambda suite: suite.explores and suite.n_envs > 1)
-    @applies(lambda suite: suite.record().scope != "policy")
+    @applies(lambda suite: not suite.record().perturbs_policy)
     def test_environments_with_the_same_observation_explore_differently(self) -> None:
         for space in self.tried():
             actor, _ = self.actor(space)
@@ -260,7 +260,7 @@ class NoiseContract(Contract):
                     f"its state_dict"
                 )
 
-    @applies(lambda suite: suite.record().scope != "policy")
+    @applies(lambda suite: not suite.record().perturbs_policy)
     def test_what_the_inner_actor_carries_gets_through_to_it(self) -> None:
         for space in self.tried():
             actor, inner = self.actor(space)
@@ -274,7 +274,7 @@ class NoiseContract(Contract):
                 f"the inner actor was handed the carries {inner.counted}"
             )
 
-    @applies(lambda suite: suite.record().scope != "policy")
+    @applies(lambda suite: not suite.record().perturbs_policy)
     def test_the_inner_actor_is_asked_where_a_collection_begins(self) -> None:
         for space in self.tried():
             actor, inner = self.actor(space)

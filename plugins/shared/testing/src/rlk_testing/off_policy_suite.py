@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rlk.abilities import state_of
 from rlk.saving.named_parameters import named_parameters
 from rlk_testing.algorithm_suite import AlgorithmSuite
 
@@ -43,7 +44,7 @@ class OffPolicySuite(AlgorithmSuite):
         """A copy of the target networks' parameters, float [P]."""
         import torch
 
-        kept = named_parameters({}, {"target": agent.run.algorithm.state_dict()[self.target]})
+        kept = named_parameters({}, {"target": state_of(agent.run.algorithm)[self.target]})
         assert kept, f"state_dict() holds no tensors under {self.target!r}: set `target`"
         return torch.cat([value.reshape(-1) for value in kept.values()]).clone()
 

@@ -95,7 +95,7 @@ class PresetContract(Contract):
 
 
 def settings_of(plan: Plan) -> dict[str, Any]:
-    """Every setting of a plan: those of its components by slot and name, and the run's."""
+    """Every setting of a plan: those of its components by role and name, and the run's."""
     found: dict[str, Any] = {"the environment": plan.env, **plan.run_settings()}
     for choice in plan.choices():
         part = f"{choice.role} {choice.name}"

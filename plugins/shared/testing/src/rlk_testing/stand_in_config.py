@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import attrs
 
-from rlk.settings import setting
+from rlk.settings import UNIT, at_least, setting
 
 
 @attrs.frozen(kw_only=True)
@@ -18,16 +18,10 @@ class StandInConfig:
     )
     gamma: float = attrs.field(
         default=0.5,
-        **setting(
-            "discount per step, 0 to 1", [attrs.validators.ge(0.0), attrs.validators.le(1.0)]
-        ),
+        **setting("discount per step, 0 to 1", UNIT),
     )
-    n_steps: int = attrs.field(
-        default=4, **setting("vector steps per collection", attrs.validators.ge(1))
-    )
-    batch_size: int = attrs.field(
-        default=8, **setting("transitions per update", attrs.validators.ge(1))
-    )
+    n_steps: int = attrs.field(default=4, **setting("vector steps per collection", at_least(1)))
+    batch_size: int = attrs.field(default=8, **setting("transitions per update", at_least(1)))
 
 
 @attrs.frozen(kw_only=True)
@@ -35,7 +29,7 @@ class OffPolicyStandInConfig(StandInConfig):
     """Settings of a stand-in that has a replay and a target network."""
 
     learning_starts: int = attrs.field(
-        default=0, **setting("timesteps before the first update", attrs.validators.ge(0))
+        default=0, **setting("timesteps before the first update", at_least(0))
     )
     train_freq: int | str = attrs.field(
         default=1, **setting("vector steps between updates, or episodes, as '1 episode'")
@@ -47,6 +41,6 @@ class OffPolicyStandInConfig(StandInConfig):
         default=0.5,
         **setting(
             "how far the target moves towards the policy at an update, 0 to 1",
-            [attrs.validators.ge(0.0), attrs.validators.le(1.0)],
+            UNIT,
         ),
     )

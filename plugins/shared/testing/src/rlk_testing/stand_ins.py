@@ -70,12 +70,6 @@ class StandIn:
         loss = (batch.weight * error.square()).mean()
         return Loss(loss, metrics={"loss": loss}, outputs={"td_error": error})
 
-    def state_dict(self) -> State:
-        return {}
-
-    def load_state_dict(self, state: State) -> None:
-        """It has no state."""
-
 
 class ValueHead(nn.Module):
     """A head with one output, on the trunk of any policy."""
@@ -238,10 +232,10 @@ class StandInSerializer:
 
     suffix = ".standin"
 
-    def find(self, place: Path, best: bool = False) -> Path | None:
-        names = [*["best_model"] * best, "model", *_newest_first(place / "checkpoints")]
-        files = [place, Path(f"{place}{self.suffix}")]
-        files += [place / f"{name}{self.suffix}" for name in names]
+    def find(self, path: Path, best: bool = False) -> Path | None:
+        names = [*["best_model"] * best, "model", *_newest_first(path / "checkpoints")]
+        files = [path, Path(f"{path}{self.suffix}")]
+        files += [path / f"{name}{self.suffix}" for name in names]
         return next((f for f in files if f.is_file() and f.name.endswith(self.suffix)), None)
 
     def write(self, path: Path, state: State) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from torch import Tensor
 
+from rlk.abilities import load_state, state_of
 from rlk.hookspecs import hookimpl
 from rlk_testing.contract import one_thread
 from rlk_testing.thread_ranks import ThreadRank, on_ranks
@@ -39,9 +40,9 @@ class OnRank:
     def rlk_training_start(self, run: Run) -> None:
         for group in run.optimise.groups.values():
             group.flat.copy_(self.communicator.agree(group.flat))
-        first = self.communicator.agree(copy.deepcopy(run.algorithm.state_dict()))
+        first = self.communicator.agree(copy.deepcopy(state_of(run.algorithm)))
         if self.communicator.rank != 0:
-            run.algorithm.load_state_dict(first)
+            load_state(run.algorithm, first)
 
     @hookimpl
     def rlk_wrap_collector(self, run: Run) -> Callable[[Callable[[], bool]], Callable[[], bool]]:

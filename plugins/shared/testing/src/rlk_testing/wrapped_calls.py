@@ -69,7 +69,7 @@ class WrappedCalls:
         return observation
 
 
-@applies(lambda suite: suite.record().scope == "env")
+@applies(lambda suite: suite.record().wraps == "env")
 class PassingChecks(WrapperSuite):
     """Checks of what passes through a wrapper of one environment."""
 

@@ -18,7 +18,7 @@ from rlk_testing.wrapped_calls import PassingChecks
 from rlk_testing.wrapper_vector import VectorChecks
 
 
-@applies(lambda suite: suite.record().scope == "env")
+@applies(lambda suite: suite.record().wraps == "env")
 class OneEnvironmentChecks(PassingChecks):
     """Checks of wrappers around one environment."""
 

@@ -24,7 +24,7 @@ _SEEDS = [1, 2]
 _STEPS = 40
 
 
-@applies(lambda suite: suite.record().scope == "vector")
+@applies(lambda suite: suite.record().wraps == "vector")
 class VectorChecks(WrapperSuite):
     """Checks of wrappers around a vector of environments."""
 

@@ -33,8 +33,8 @@ def check(config: HindsightReplayConfig, plan: Plan) -> None:
     check_goals(plan.observation_space)
     env: Any = plan.env
     if env.is_finished:
-        made = env.made
-    elif plan.vec_env.component.scope == "vector":
+        made = env.passed
+    elif plan.vec_env.component.makes_only_vectors:
         made = vector_of([MakeEnv(env)], plan.vec_env)
     else:
         made = MakeEnv(env, plan.wrappers)()

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import attrs
 from attrs import validators as v
 
-from rlk.settings import setting
+from rlk.settings import at_least, setting
 
 Strategy = Literal["future", "final", "episode", "random"]
 
@@ -18,7 +18,9 @@ class HindsightReplayConfig:
 
     n_sampled_goal: int = attrs.field(
         default=4,
-        **setting("hindsight goals for every real one (1 or more)", [v.instance_of(int), v.ge(1)]),
+        **setting(
+            "hindsight goals for every real one (1 or more)", [v.instance_of(int), at_least(1)]
+        ),
     )
     goal_selection_strategy: Strategy = attrs.field(
         default="future",

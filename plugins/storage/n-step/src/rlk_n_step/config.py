@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from rlk.settings import setting
+from rlk.settings import at_least, setting
 
 
 @attrs.frozen(kw_only=True)
@@ -15,6 +15,6 @@ class NStepConfig:
         default=3,
         **setting(
             "rewards that are summed before the value counts (1 or more); 1 changes nothing",
-            [attrs.validators.instance_of(int), attrs.validators.ge(1)],
+            [attrs.validators.instance_of(int), at_least(1)],
         ),
     )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import attrs
-from attrs.validators import and_, ge, instance_of, le, optional
+from attrs.validators import instance_of, optional
 
-from rlk.settings import setting
+from rlk.settings import UNIT, at_least, between, setting
 
 #: TD errors are float32. Within these ranges, priority^alpha of any of them is above 0 in float64,
 #: and so is a sum of a billion, and finite.
@@ -21,20 +21,20 @@ class PrioritizedReplayConfig:
         converter=float,
         **setting(
             "exponent of the priorities (0 to 4); 0 is uniform sampling",
-            and_(ge(0), le(MOST_ALPHA)),
+            between(0, MOST_ALPHA),
         ),
     )
     beta0: float = attrs.field(
         default=0.4,
         converter=float,
-        **setting("exponent of the importance weights at the start (0 to 1)", and_(ge(0), le(1))),
+        **setting("exponent of the importance weights at the start (0 to 1)", UNIT),
     )
     beta_iters: int | None = attrs.field(
         default=None,
         **setting(
             "timesteps in which that exponent goes linearly to 1 (1 or more); "
             "none means those of the whole run",
-            optional(and_(instance_of(int), ge(1))),
+            optional([instance_of(int), at_least(1)]),
         ),
     )
     eps: float = attrs.field(
@@ -42,6 +42,6 @@ class PrioritizedReplayConfig:
         converter=float,
         **setting(
             "added to every absolute TD error (1e-30 to 1e30): no priority is ever 0",
-            and_(ge(LEAST_EPS), le(MOST_EPS)),
+            between(LEAST_EPS, MOST_EPS),
         ),
     )

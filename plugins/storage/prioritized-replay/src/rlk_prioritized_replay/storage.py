@@ -90,7 +90,9 @@ class PrioritizedReplay:
         timesteps, whatever the length of a call of `learn`, or else where that call ends.
         """
         config, clock = self._config, self._schema.clock
-        done = clock.progress() if config.beta_iters is None else clock.part_of(config.beta_iters)
+        done = (
+            clock.progress() if config.beta_iters is None else clock.fraction_of(config.beta_iters)
+        )
         return config.beta0 + (1.0 - config.beta0) * done
 
     def metrics(self) -> dict[str, float]:

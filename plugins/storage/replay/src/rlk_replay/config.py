@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import setting
+from rlk.settings import at_least, setting
 
 
 def steps_per_env(buffer_size: int, n_envs: int) -> int:
@@ -22,7 +22,7 @@ class ReplayConfig:
         **setting(
             "transitions kept, over all environments together (1 or more); "
             "each environment keeps buffer_size // n_envs",
-            [v.instance_of(int), v.ge(1)],
+            [v.instance_of(int), at_least(1)],
         ),
     )
     frame_stack: int | None = attrs.field(
@@ -31,7 +31,7 @@ class ReplayConfig:
             "how many frames an observation is a stack of; each frame is stored once; "
             "none means what the environment says (`stack_size`), 1 stores whole "
             "observations",
-            v.optional([v.instance_of(int), v.ge(1)]),
+            v.optional([v.instance_of(int), at_least(1)]),
         ),
     )
     mapped: str | None = attrs.field(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import setting
+from rlk.settings import at_least, setting
 
 
 @attrs.frozen(kw_only=True)
@@ -17,6 +17,6 @@ class TrajectoryReplayConfig:
         **setting(
             "steps kept of each environment (1 or more), rounded down to whole collections "
             "of n_steps; one collection at least",
-            [v.instance_of(int), v.ge(1)],
+            [v.instance_of(int), at_least(1)],
         ),
     )

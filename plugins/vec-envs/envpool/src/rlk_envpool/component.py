@@ -10,7 +10,7 @@ component = Component(
     factory="rlk_envpool.vec_env:EnvPoolVecEnv",
     summary="EnvPool's environments, stepped in C++ threads",
     config=EnvPoolConfig,
-    scope="vector",
+    makes_only_vectors=True,
 )
 tasks = Component(
     name="envpool-tasks",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 from attrs import validators
 
-from rlk.settings import setting
+from rlk.settings import at_least, setting
 
 
 @attrs.frozen(kw_only=True)
@@ -16,6 +16,6 @@ class EnvPoolConfig:
         default=0,
         **setting(
             "threads that step the environments; 0 lets EnvPool choose",
-            [validators.instance_of(int), validators.ge(0)],
+            [validators.instance_of(int), at_least(0)],
         ),
     )

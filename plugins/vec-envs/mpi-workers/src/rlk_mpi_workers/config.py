@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from rlk.settings import setting
-from rlk_vector_environments.timeout import above_zero
+from rlk.settings import above, setting
 
 
 @attrs.frozen(kw_only=True)
@@ -18,6 +17,6 @@ class MpiWorkersConfig:
             "seconds that a rank may take for an answer (to make its environments, "
             "for one step of all of them), above 0; after that, an error names the "
             "environment that hangs and the job ends; none waits forever",
-            above_zero,
+            above(0.0, or_none=True),
         ),
     )

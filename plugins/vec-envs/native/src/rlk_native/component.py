@@ -8,5 +8,5 @@ component = Component(
     name="native",
     factory="rlk_native.vec_env:NativeVecEnv",
     summary="environments with a vectorised version of their own (Gymnasium's vector_entry_point)",
-    scope="vector",
+    makes_only_vectors=True,
 )

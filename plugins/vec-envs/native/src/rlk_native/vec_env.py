@@ -90,7 +90,7 @@ class NativeVecEnv(TransparentVector):
 def _registration(choice: EnvChoice) -> EnvSpec:
     """Gymnasium's registration of an environment; PlanError if it cannot be made as a vector."""
     instead = "Use --vec-env dummy, or subprocess where a step takes long."
-    find = getattr(choice.made, "registration", None)
+    find = getattr(choice.maker, "registration", None)
     if find is None:
         raise PlanError(
             f"backend 'native' (rlk-native) makes environments that are registered with Gymnasium "

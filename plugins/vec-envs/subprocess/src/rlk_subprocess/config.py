@@ -7,8 +7,7 @@ from typing import Literal
 import attrs
 from attrs import validators
 
-from rlk.settings import setting
-from rlk_vector_environments.timeout import above_zero
+from rlk.settings import above, at_least, setting
 
 StartMethod = Literal["fork", "spawn", "forkserver"]
 
@@ -22,7 +21,7 @@ class SubprocessConfig:
         **setting(
             "worker processes, at least 1, each with an equal share of the environments; "
             "none means as many as usable cores, at most one per environment",
-            validators.optional([validators.instance_of(int), validators.ge(1)]),
+            validators.optional([validators.instance_of(int), at_least(1)]),
         ),
     )
     start_method: StartMethod | None = attrs.field(
@@ -40,7 +39,7 @@ class SubprocessConfig:
             "for one step of all of them), above 0, counted in whole seconds; after "
             "that, an error names the environment that hangs and the run ends; none "
             "waits forever",
-            above_zero,
+            above(0.0, or_none=True),
         ),
     )
     restart_workers: bool = attrs.field(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import attrs
 
-from rlk.settings import setting
+from rlk.settings import at_least, setting
 
-_AT_LEAST_1 = attrs.validators.ge(1)
 #: How many frames `frame_stack` stacks.
 STACKED = 4
 
@@ -24,7 +23,7 @@ class AtariConfig:
         **setting(
             "a game begins with a random number of frames without an action, 1 to "
             "noop_max; 0 for none",
-            attrs.validators.ge(0),
+            at_least(0),
         ),
     )
     skip: int = attrs.field(
@@ -32,7 +31,7 @@ class AtariConfig:
         **setting(
             "frames that an action is repeated for; the observation is the brighter of the "
             "last two, pixel by pixel",
-            _AT_LEAST_1,
+            at_least(1),
         ),
     )
     episode_life: bool = attrs.field(
@@ -44,8 +43,8 @@ class AtariConfig:
     clip_rewards: bool = attrs.field(
         default=True, **setting("whether a reward is its sign: -1, 0 or 1")
     )
-    width: int = attrs.field(default=84, **setting("of an observation, in pixels", _AT_LEAST_1))
-    height: int = attrs.field(default=84, **setting("of an observation, in pixels", _AT_LEAST_1))
+    width: int = attrs.field(default=84, **setting("of an observation, in pixels", at_least(1)))
+    height: int = attrs.field(default=84, **setting("of an observation, in pixels", at_least(1)))
     scale: bool = attrs.field(
         default=False,
         **setting(

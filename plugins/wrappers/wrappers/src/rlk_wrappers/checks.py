@@ -18,7 +18,7 @@ def can_normalize(config: NormalizeConfig, plan: Plan) -> None:
     """PlanError if observations are changed after they are counted, or for wrong keys."""
     from rlk_wrappers.chosen_keys import chosen
 
-    around = [choice for choice in plan.wrappers if choice.component.scope == "vector"]
+    around = [choice for choice in plan.wrappers if choice.component.wraps == "vector"]
     names = [choice.name for choice in around]
     for choice in around[names.index("normalize") + 1 :]:
         if offers(choice.load(), ChangesSpaces):

@@ -23,7 +23,7 @@ monitor = Component(
     factory="rlk_wrappers.vector_monitor:VectorMonitor",
     summary="records the return, length and time of every episode in monitor.csv",
     config=MonitorConfig,
-    scope="vector",
+    wraps="vector",
     autostart="run",
     only_trains=True,
 )
@@ -33,7 +33,7 @@ normalize = Component(
     summary="normalises observations and rewards by running statistics, as VecNormalize",
     config=NormalizeConfig,
     check=can_normalize,
-    scope="vector",
+    wraps="vector",
 )
 
 # ---- observations --------------------------------------------------------------------------------
@@ -43,7 +43,7 @@ frame_stack = Component(
     factory="rlk_wrappers.frame_stack:FrameStack",
     summary="observations are the latest n_stack frames, as with VecFrameStack",
     config=FrameStackConfig,
-    scope="vector",
+    wraps="vector",
 )
 transpose_image = Component(
     name="transpose-image",
@@ -51,7 +51,7 @@ transpose_image = Component(
     summary="images [height, width, channels] become [channels, height, width]",
     config=TransposeImageConfig,
     observation_spaces=("Image", "Dict"),
-    scope="vector",
+    wraps="vector",
 )
 time_feature = Component(
     name="time-feature",
@@ -59,7 +59,7 @@ time_feature = Component(
     summary="appends the remaining part of the episode to observations",
     config=TimeFeatureConfig,
     observation_spaces=("Box", "Dict"),
-    scope="vector",
+    wraps="vector",
 )
 history = Component(
     name="history",
@@ -67,7 +67,7 @@ history = Component(
     summary="observations are the latest observations and the actions that led there",
     config=HistoryConfig,
     observation_spaces=("Box", "Dict"),
-    scope="vector",
+    wraps="vector",
 )
 
 # ---- steps ---------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ reward_clip = Component(
     factory="rlk_wrappers.reward_clip:reward_clip",
     summary="clips the rewards that are learnt from; reported returns stay the environment's",
     config=RewardClipConfig,
-    scope="vector",
+    wraps="vector",
     only_trains=True,
 )
 check_nan = Component(
@@ -92,7 +92,7 @@ check_nan = Component(
     factory="rlk_wrappers.check_nan:CheckNan",
     summary="says where a NaN or an infinite number came from, as VecCheckNan",
     config=CheckNanConfig,
-    scope="vector",
+    wraps="vector",
     only_trains=True,
 )
 video_recorder = Component(
@@ -101,6 +101,6 @@ video_recorder = Component(
     summary="records films of the training environments, as VecVideoRecorder",
     config=VideoRecorderConfig,
     check=can_write_videos,
-    scope="vector",
+    wraps="vector",
     only_trains=True,
 )

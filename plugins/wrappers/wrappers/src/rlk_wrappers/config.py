@@ -7,11 +7,9 @@ from typing import Any
 
 import attrs
 
-from rlk.settings import finite, fits_float32, setting
+from rlk.settings import UNIT, above, finite, fits_float32, setting
 from rlk_wrappers.validators import keys_or_none
 
-NOT_LESS = attrs.validators.ge(0.0)
-POSITIVE = attrs.validators.gt(0.0)
 #: The columns that every monitor file has: return, length, seconds since the start.
 COLUMNS = ("r", "l", "t")
 
@@ -72,23 +70,24 @@ class NormalizeConfig:
     clip_obs: float = attrs.field(
         default=10.0,
         **setting(
-            "bound of normalised observations, in standard deviations", [POSITIVE, fits_float32]
+            "bound of normalised observations, in standard deviations", [above(0.0), fits_float32]
         ),
     )
     clip_reward: float = attrs.field(
         default=10.0,
-        **setting("bound of scaled rewards, in standard deviations of the return", POSITIVE),
+        **setting("bound of scaled rewards, in standard deviations of the return", above(0.0)),
     )
     gamma: float = attrs.field(
         default=0.99,
         **setting(
             "discount per step of the returns that rewards are scaled by, 0 to 1; the "
             "algorithm's gamma is not used",
-            [NOT_LESS, attrs.validators.le(1.0)],
+            UNIT,
         ),
     )
     epsilon: float = attrs.field(
-        default=1e-8, **setting("added to variances, to avoid division by zero", [POSITIVE, finite])
+        default=1e-8,
+        **setting("added to variances, to avoid division by zero", [above(0.0), finite]),
     )
     norm_obs_keys: tuple[str, ...] | None = attrs.field(
         default=None,

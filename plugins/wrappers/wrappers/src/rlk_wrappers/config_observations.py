@@ -8,7 +8,7 @@ import attrs
 from attrs import validators
 
 from rlk.settings import setting
-from rlk_wrappers.validators import at_least, between, keys_or_none
+from rlk_wrappers.validators import keys_or_none, whole
 
 
 @attrs.frozen(kw_only=True)
@@ -16,7 +16,7 @@ class FrameStackConfig:
     """Settings of `frame-stack`; names are those of Stable Baselines' `VecFrameStack`."""
 
     n_stack: int = attrs.field(
-        default=4, **setting("how many frames an observation has, 1 to 1000", between(1, 1_000))
+        default=4, **setting("how many frames an observation has, 1 to 1000", whole(1, 1_000))
     )
     channels_order: Literal["first", "last"] | None = attrs.field(
         default=None,
@@ -53,7 +53,7 @@ class TimeFeatureConfig:
         **setting(
             "steps of an episode, for environments that do not say when they truncate "
             "it, at least 1",
-            at_least(1),
+            whole(1),
         ),
     )
     test_mode: bool = attrs.field(
@@ -68,7 +68,7 @@ class HistoryConfig:
     horizon: int = attrs.field(
         default=2,
         **setting(
-            "how many observations and actions an observation has, 1 to 10000", between(1, 10_000)
+            "how many observations and actions an observation has, 1 to 10000", whole(1, 10_000)
         ),
     )
 

@@ -8,11 +8,7 @@ import attrs
 from attrs import validators
 
 from rlk.settings import setting
-from rlk_wrappers.validators import at_least
-
-
-def _none_or_at_least(least: int) -> Any:
-    return validators.optional(at_least(least))
+from rlk_wrappers.validators import whole
 
 
 @attrs.frozen(kw_only=True)
@@ -20,7 +16,7 @@ class ActionRepeatConfig:
     """Settings of `action-repeat`."""
 
     repeat: int = attrs.field(
-        default=4, **setting("how often every action is taken, at least 1", at_least(1))
+        default=4, **setting("how often every action is taken, at least 1", whole(1))
     )
 
 
@@ -73,7 +69,7 @@ class VideoRecorderConfig:
     video_length: int = attrs.field(
         default=200,
         **setting(
-            "steps of a video; 0 means until the episode of the first environment ends", at_least(0)
+            "steps of a video; 0 means until the episode of the first environment ends", whole(0)
         ),
     )
     name_prefix: str = attrs.field(
@@ -85,7 +81,7 @@ class VideoRecorderConfig:
         **setting(
             "vector steps from the beginning of one video to the next, at least 1; "
             "the first begins at once; none for videos by `every_episodes` alone",
-            _none_or_at_least(1),
+            validators.optional(whole(1)),
         ),
     )
     every_episodes: int | None = attrs.field(
@@ -93,7 +89,7 @@ class VideoRecorderConfig:
         **setting(
             "episodes of the first environment from one video to the next, at least 1; its "
             "first is recorded",
-            [_none_or_at_least(1), _triggers],
+            [validators.optional(whole(1)), _triggers],
         ),
     )
     evaluation: bool = attrs.field(

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
 from attrs import validators
 
-
-def at_least(least: int) -> Any:
-    """A validator of integers that are `least` or more."""
-    return validators.and_(validators.instance_of(int), validators.ge(least))
+from rlk.settings import between
 
 
-def between(least: int, most: int) -> Any:
+def whole(least: int, most: float = math.inf) -> Any:
     """A validator of integers from `least` to `most`.
 
     The upper bound is for sizes of arrays: a model from elsewhere may hold any number.
     """
-    return validators.and_(at_least(least), validators.le(most))
+    return validators.and_(validators.instance_of(int), between(least, most))
 
 
 def keys_or_none(value: Iterable[str] | str | None) -> tuple[str, ...] | None:

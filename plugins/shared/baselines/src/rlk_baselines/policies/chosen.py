@@ -105,7 +105,9 @@ def _feature_extraction(component: Component) -> Any:
     """What a policy has before its hidden layers, unless told otherwise: `"cnn"`, `"mlp"`, …."""
     fields = attrs.fields_dict(component.config) if component.config else {}
     if "feature_extraction" in fields:
-        return component.own.get("feature_extraction", default_of(fields["feature_extraction"]))
+        return component.own_defaults.get(
+            "feature_extraction", default_of(fields["feature_extraction"])
+        )
     return "cnn" if "cnn_extractor" in fields else "mlp"
 
 
