@@ -21,7 +21,7 @@ from rlk_kfac.step import Kfac
 from rlk_networks import Linear
 from rlk_on_policy.sampled_likelihood import SampledLikelihood
 from rlk_testing import OptimiserContract
-from rlk_testing.thread_ranks import OtherRankHasZeros
+from rlk_testing.tools.thread_ranks import OtherRankHasZeros
 
 
 def unit_gaussian(outputs, prediction, weight):

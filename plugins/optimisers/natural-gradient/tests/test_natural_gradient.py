@@ -14,8 +14,8 @@ from rlk.records import Loss
 from rlk_natural_gradient import NaturalGradientConfig
 from rlk_natural_gradient.step import NaturalGradient
 from rlk_testing import OptimiserContract
-from rlk_testing.stand_in_parameters import StandInParameters
-from rlk_testing.thread_ranks import on_ranks
+from rlk_testing.stand_ins import StandInParameters
+from rlk_testing.tools.thread_ranks import on_ranks
 
 
 def unit(p, q):

@@ -8,10 +8,10 @@ import torch
 import rlk
 import rlk_testing
 from rlk_testing import environments
-from rlk_testing.contract import run_python
 from rlk_testing.environments import Forever
 from rlk_testing.fixtures import making_agents
 from rlk_testing.stand_ins import COMPONENTS
+from rlk_testing.tools.fresh_python import run_python
 
 
 def test_the_pytest_plugin_imports_nothing_heavy():

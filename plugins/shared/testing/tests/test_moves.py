@@ -12,7 +12,7 @@ import rlk_testing as testing
 from rlk.one_process import OneProcess
 from rlk_testing import stand_ins
 from rlk_testing.stand_ins import COMPONENTS
-from rlk_testing.thread_ranks import on_ranks
+from rlk_testing.tools.thread_ranks import on_ranks
 
 
 class Momentum(stand_ins.StandInOptimiser):

@@ -1,4 +1,4 @@
-"""The README names every suite with its class attributes, and every fixture."""
+"""The README names every suite with its class attributes, every fixture and every tool."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import rlk_testing
 from rlk_testing import fixtures
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+FOLDER = Path(rlk_testing.__file__).parent
 CONTRACTS = [getattr(rlk_testing, name) for name in rlk_testing.__all__ if "Contract" in name]
 
 
@@ -45,9 +46,17 @@ def test_every_fixture_is_named():
     assert not [name for name in found if f"`{name}`" not in README]
 
 
-def test_every_module_that_is_listed_is_there():
+def listed():
     rows = README.split("## For tests of your own")[1].split("|---|---|\n")[1].splitlines()
     names = [name for line in rows for name in line.split("|")[1].strip().split(", ")]
-    folder = Path(rlk_testing.__file__).parent
-    assert "`acting`" in names
-    assert not [name for name in names if not (folder / f"{name.strip('`')}.py").exists()]
+    return {name.strip("`").replace(".", "/") for name in names}
+
+
+def test_every_module_that_is_listed_is_there():
+    missing = [name for name in listed() if not (FOLDER / f"{name}.py").exists()]
+    assert all((FOLDER / name / "__init__.py").exists() for name in missing), missing
+
+
+def test_every_tool_is_listed():
+    tools = {f"tools/{file.stem}" for file in (FOLDER / "tools").glob("[!_]*.py")}
+    assert tools == {name for name in listed() if name.startswith("tools/")}

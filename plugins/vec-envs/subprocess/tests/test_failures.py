@@ -19,7 +19,7 @@ import pytest
 
 from rlk.errors import EnvironmentFailed
 from rlk_subprocess import SubprocVecEnv
-from rlk_testing.doomed import Doomed, Fate
+from rlk_testing.environments import Doomed, Fate
 
 METHODS = ["forkserver", "spawn", "fork"]
 GO, RAISE, KILL, EXIT, HANG, LEAVE_CHILD, SYS_EXIT, END = Fate
