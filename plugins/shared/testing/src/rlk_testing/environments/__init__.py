@@ -5,22 +5,43 @@ Their names are `rlk_testing.environments:Walk`, as `--env` takes them.
 
 from __future__ import annotations
 
-from rlk_testing.environments.failing import Doomed as Doomed
-from rlk_testing.environments.failing import Fate as Fate
-from rlk_testing.environments.forever import Forever as Forever
-from rlk_testing.environments.masked_game import MaskedGame as MaskedGame
-from rlk_testing.environments.match import BoxMatch as BoxMatch
-from rlk_testing.environments.match import BoxTableMatch as BoxTableMatch
-from rlk_testing.environments.match import DiscreteMatch as DiscreteMatch
-from rlk_testing.environments.match import Match as Match
-from rlk_testing.environments.match import MultiBinaryMatch as MultiBinaryMatch
-from rlk_testing.environments.match import MultiBinaryTableMatch as MultiBinaryTableMatch
-from rlk_testing.environments.match import MultiDiscreteMatch as MultiDiscreteMatch
-from rlk_testing.environments.match import MultiDiscreteTableMatch as MultiDiscreteTableMatch
-from rlk_testing.environments.match import Result as Result
-from rlk_testing.environments.walk import Hangs as Hangs
-from rlk_testing.environments.walk import Misfit as Misfit
-from rlk_testing.environments.walk import Walk as Walk
+from rlk_testing.environments.failing import Doomed, Fate
+from rlk_testing.environments.forever import Forever
+from rlk_testing.environments.masked_game import MaskedGame
+from rlk_testing.environments.match import (
+    BoxMatch,
+    BoxTableMatch,
+    DiscreteMatch,
+    Match,
+    MultiBinaryMatch,
+    MultiBinaryTableMatch,
+    MultiDiscreteMatch,
+    MultiDiscreteTableMatch,
+    Result,
+)
+from rlk_testing.environments.walk import Hangs, Misfit, Walk
+
+__all__ = [
+    "BY_ACTION_SPACE",
+    "BY_SPACE_OF_SEVERAL_AXES",
+    "BoxMatch",
+    "BoxTableMatch",
+    "DiscreteMatch",
+    "Doomed",
+    "Fate",
+    "Forever",
+    "Hangs",
+    "MaskedGame",
+    "Match",
+    "Misfit",
+    "MultiBinaryMatch",
+    "MultiBinaryTableMatch",
+    "MultiDiscreteMatch",
+    "MultiDiscreteTableMatch",
+    "Result",
+    "Walk",
+    "environment_named",
+]
 
 #: The environment for every action space that components declare, as `--env` takes it.
 BY_ACTION_SPACE = {

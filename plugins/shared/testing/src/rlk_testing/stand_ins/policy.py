@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from rlk import spaces
-from rlk_testing.stand_ins import StandInParameters
+from rlk_testing.stand_ins.parameters import StandInParameters
 
 
 class StandInPolicy:
