@@ -22,7 +22,8 @@ from matrix.worlds import GOAL_KEYS, Strained
 import rlk
 from rlk.agent import Agent
 from rlk.errors import PlanError
-from rlk_testing.contracts.storage.brute_force_replay import BruteForceReplay, attached
+from rlk.records import Batch, Step
+from rlk_testing.contracts.storage.brute_force_replay import BruteForceReplay
 from rlk_testing.environments import DiscreteMatch
 from rlk_testing.stand_ins import stand_in_kernel
 from rlk_testing.tools.states import same
@@ -84,6 +85,28 @@ def agent(algo: str, plugins: tuple[str, ...], n_envs: int, **overrides: Any) ->
     )
     with made:
         yield made
+
+
+def attached(run: Any, twin: BruteForceReplay) -> list[Any]:
+    """Report every step of a run to its storage's twin, which checks every sampled batch.
+
+    Returns:
+        A list to which the result of `BruteForceReplay.check` is appended for every batch.
+    """
+    add, sample = run.add, run.storage.sample
+    checked: list[Any] = []
+
+    def adds(step: Step) -> None:
+        twin.add(step)
+        add(step)
+
+    def samples(batch_size: int) -> Batch:
+        batch: Batch = sample(batch_size)
+        checked.append(twin.check(batch))
+        return batch
+
+    run.add, run.storage.sample = adds, samples
+    return checked
 
 
 def twin_for(made: Agent, plugins: tuple[str, ...], strategy: str = "future") -> BruteForceReplay:

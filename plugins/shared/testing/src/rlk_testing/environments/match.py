@@ -148,7 +148,7 @@ def match(space: spaces.Space[Any], shown: Array, action: Any) -> float:
         right = space.low + shown.reshape(space.shape) * (space.high - space.low)
         return 1.0 - float(np.mean(np.abs(action - right) / (space.high - space.low)))
     action = np.asarray(action, np.int64)
-    if not space.contains(action.astype(space.dtype) if action.ndim else action[()]):
+    if not space.contains(action.astype(space.dtype)):
         raise ValueError(f"action {action!r} is not in {space}")
     if isinstance(space, spaces.Discrete):
         return float(shown[int(action) - int(space.start)])

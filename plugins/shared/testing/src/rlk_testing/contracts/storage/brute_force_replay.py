@@ -10,16 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rlk.records import Batch, Step
 from rlk.spaces import map_observation
 from rlk_testing.contracts.storage.trajectory import at, equal
-
-if TYPE_CHECKING:
-    from rlk.running.run import Run
 
 Place = tuple[int, int]  # environment, vector step since the beginning
 
@@ -206,25 +203,3 @@ class BruteForceReplay:
 
 def _with_goal(observation: Any, goal: Any) -> Any:
     return {**observation, "desired_goal": goal} if goal is not None else observation
-
-
-def attached(run: Run, twin: BruteForceReplay) -> list[Any]:
-    """Report every step of a run to its storage's twin, which checks every sampled batch.
-
-    Returns:
-        A list to which the result of `BruteForceReplay.check` is appended for every batch.
-    """
-    add, sample = run.add, run.storage.sample
-    checked: list[Any] = []
-
-    def adds(step: Step) -> None:
-        twin.add(step)
-        add(step)
-
-    def samples(batch_size: int) -> Batch:
-        batch: Batch = sample(batch_size)
-        checked.append(twin.check(batch))
-        return batch
-
-    run.add, run.storage.sample = adds, samples
-    return checked

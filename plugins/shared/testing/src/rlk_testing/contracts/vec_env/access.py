@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rlk.planning.environment import EnvChoice, MakeEnv
 from rlk_testing.contracts.shared.applies import applies
 from rlk_testing.contracts.shared.contract import may_have
-from rlk_testing.contracts.vec_env.plain_loop import Loop, check, check_same_step, makers
+from rlk_testing.contracts.vec_env.plain_loop import Loop, check, check_same_step, maker, makers
 from rlk_testing.contracts.vec_env.suite import VecEnvSuite
 from rlk_testing.environments import Doomed
 from rlk_testing.tools.states import plain
@@ -87,8 +86,7 @@ class VecEnvAccess(VecEnvSuite):
     def test_closing_it_closes_every_environment(self, tmp_path: Path) -> None:
         """What an environment holds, such as a simulator's process, its own `close` frees."""
         notes = [tmp_path / f"closed-{i}" for i in range(self.n_envs)]
-        choices = [EnvChoice("Doomed", {"note": str(note)}, Doomed) for note in notes]
-        with self.made_of([MakeEnv(choice) for choice in choices]) as env:
+        with self.made_of([maker(Doomed, note=str(note)) for note in notes]) as env:
             env.reset(seed=self.seeds())
             env.close()
             left = [i for i, note in enumerate(notes) if not note.exists()]

@@ -5,15 +5,13 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pytest
 
 from rlk.errors import EnvironmentFailed
-from rlk.planning.environment import EnvChoice, MakeEnv
 from rlk_testing.contracts.shared.applies import applies
+from rlk_testing.contracts.vec_env.plain_loop import maker, makers
 from rlk_testing.contracts.vec_env.suite import VecEnvSuite
 from rlk_testing.environments import Doomed, Hangs, Misfit, Walk
 from rlk_testing.environments.failing import METHODS
@@ -25,17 +23,13 @@ _SEEDS = [31, 47]
 class VecEnvFaults(VecEnvSuite):
     """The part of `VecEnvContract` that is about failures."""
 
-    def _made(self, choices: Sequence[EnvChoice]) -> contextlib.AbstractContextManager[Any]:
-        return self.made_of([MakeEnv(choice) for choice in choices])
-
     @applies(lambda suite: suite.takes_functions)
     def test_what_an_environment_raises_comes_with_its_number_its_seed_and_its_traceback(
         self,
     ) -> None:
         for method in METHODS:
-            doomed = {"raises_in": method}
-            choices = [EnvChoice("Doomed", {}, Doomed), EnvChoice("Doomed", doomed, Doomed)]
-            with pytest.raises(EnvironmentFailed) as caught, self._made(choices) as env:
+            both = [maker(Doomed), maker(Doomed, raises_in=method)]
+            with pytest.raises(EnvironmentFailed) as caught, self.made_of(both) as env:
                 env.reset(seed=_SEEDS)
                 env.render() if method == "render" else env.step(np.zeros(2, np.int64))
             said = str(caught.value)
@@ -47,7 +41,7 @@ class VecEnvFaults(VecEnvSuite):
 
     @applies(lambda suite: suite.takes_functions)
     def test_it_goes_on_after_a_reset_when_an_environment_has_raised(self) -> None:
-        with self.made_of([MakeEnv(EnvChoice("Walk", {"fails_at": 3}, Walk))] * 2) as env:
+        with self.made_of(makers(2, fails_at=3)) as env:
             for _ in range(2):
                 env.reset(seed=_SEEDS)
                 env.step(np.zeros(2, np.int64))
@@ -59,9 +53,8 @@ class VecEnvFaults(VecEnvSuite):
     def test_what_does_not_fit_is_refused_with_the_environment_and_the_field(self) -> None:
         """numpy would broadcast (1,) to (3,) and read "1" as a number; a backend must not."""
         for field in Misfit.FIELDS:
-            choices = [EnvChoice("Walk", {}, Walk), EnvChoice("Misfit", {"field": field}, Misfit)]
             named = "observation" if field == "restart" else field
-            with self._made(choices) as env:
+            with self.made_of([maker(Walk), maker(Misfit, field=field)]) as env:
                 env.reset(seed=[1, 2])
                 with pytest.raises(EnvironmentFailed, match=rf"environment 1 .*wrong {named}"):
                     for _ in range(4):

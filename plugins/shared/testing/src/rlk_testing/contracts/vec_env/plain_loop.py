@@ -15,9 +15,14 @@ from rlk_testing.environments import Walk
 Info = dict[str, Any]
 
 
+def maker(environment: type[gym.Env[Any, Any]], **keywords: Any) -> MakeEnv:
+    """A function that makes an environment; like those of a run, it can be sent to a worker."""
+    return MakeEnv(EnvChoice(environment.__name__, keywords, environment))
+
+
 def makers(n_envs: int, **keywords: Any) -> list[MakeEnv]:
-    """Functions that each make a `Walk`; like those of a run, they can be sent to a worker."""
-    return [MakeEnv(EnvChoice("Walk", keywords, Walk))] * n_envs
+    """Functions that each make a `Walk`."""
+    return [maker(Walk, **keywords)] * n_envs
 
 
 class Stepped(NamedTuple):
