@@ -54,6 +54,16 @@ class OtherRankHasZeros:
         return value
 
 
+class OtherRankRefuses(OtherRankHasZeros):
+    """Likewise, but the other rank has zeros for numbers alone, and equal tensors of more axes.
+
+    What is averaged as a number is whether a step is accepted: the other rank accepts none.
+    """
+
+    def mean(self, tensor: Tensor) -> Tensor:
+        return tensor / 2 if tensor.dim() == 0 else tensor
+
+
 def on_ranks(size: int, work: Callable[[ThreadRank], None]) -> None:
     """Call a function once per rank, at the same time; what it raises first is raised.
 
