@@ -1,7 +1,8 @@
-"""The README names every suite with its class attributes, every fixture and every tool."""
+"""The README names every suite, fixture and tool; a suite describes its own attributes."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -14,30 +15,14 @@ FOLDER = Path(rlk_testing.__file__).parent
 CONTRACTS = [getattr(rlk_testing, name) for name in rlk_testing.__all__ if "Contract" in name]
 
 
-def attributes(suite):
-    """The class attributes that a suite and its parts add to those of `Contract`."""
-    parts = [part for part in suite.__mro__ if part.__module__.startswith("rlk_testing")]
-    names = {name for part in parts for name in vars(part).get("__annotations__", {})}
-    return names - {"kind", "component", "settings"}
-
-
 @pytest.mark.parametrize("suite", CONTRACTS, ids=lambda suite: suite.__name__)
-def test_a_suite_and_its_attributes_are_named(suite):
-    rows = [line for line in README.splitlines() if f"`{suite.__name__}`" in line]
-    assert rows, "the README does not name it"
-    assert not [name for name in own(suite) if f"`{name}`" not in " ".join(rows)]
-
-
-def own(suite):
-    """The class attributes that it does not inherit from another suite of the table."""
-    bases = [base for base in suite.__mro__[1:] if base in CONTRACTS]
-    run = {"algo", "env", "timesteps", "given", "spoilt"}
-    shared = run if "as a callback" in row(suite) else set()
-    return attributes(suite).difference(shared, *map(attributes, bases))
-
-
-def row(suite):
-    return next((line for line in README.splitlines() if f"| `{suite.__name__}`" in line), "")
+def test_a_suite_is_named_and_describes_its_attributes(suite):
+    assert f"`{suite.__name__}`" in README
+    parts = [part for part in suite.__mro__ if part.__module__.startswith("rlk_testing")]
+    names = {name for part in parts for name in vars(part).get("__annotations__", {})} - {"kind"}
+    told = "\n".join(part.__doc__ or "" for part in parts)
+    assert names, "a suite has attributes"
+    assert not [name for name in names if not re.search(rf"\b{name}(, \w+)*:", told)]
 
 
 def test_every_fixture_is_named():
