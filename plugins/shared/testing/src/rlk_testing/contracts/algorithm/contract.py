@@ -49,7 +49,8 @@ class AlgorithmContract(
 
     Attributes:
         component: its name, or the component itself.
-        settings: hyperparameters for every run of the suite; they override `SMALL`.
+        settings: hyperparameters for every run of the suite; they override those of
+            `tools.small_settings`.
         env: the environment of most checks; "" is a small one with the first action space that
             the algorithm declares.
         envs: further environments that it must train on.
