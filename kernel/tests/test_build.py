@@ -15,8 +15,7 @@ from rlk.running.run import Run
 from rlk.running.storage import make_storages
 from rlk.running.vec_env import stack_size
 from rlk_testing.environments import DiscreteMatch
-from rlk_testing.stand_in_parameters import StandInParameters
-from rlk_testing.stand_ins import StandIn, StandInPolicy
+from rlk_testing.stand_ins import StandIn, StandInParameters, StandInPolicy
 
 
 def test_what_a_plugin_makes_is_used_instead(make):
@@ -57,7 +56,7 @@ def test_an_algorithm_that_collects_no_steps_is_refused(make, monkeypatch):
 
 def test_a_collector_of_a_plugin_gathers_instead_and_its_state_is_saved(make):
     from rlk.saving import checkpoint
-    from rlk_testing.stand_in_collector import StandInCollector
+    from rlk_testing.stand_ins import StandInCollector
 
     class Counts(StandInCollector):
         collections = 0

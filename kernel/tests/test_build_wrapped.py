@@ -16,8 +16,7 @@ from rlk.errors import BrokenPlugin, NotFinite, PlanError
 from rlk.one_process import OneProcess
 from rlk.running.vec_env import make_vec_env
 from rlk_testing.environments import DiscreteMatch
-from rlk_testing.stand_in_policy import StandInPolicy
-from rlk_testing.stand_in_vec_env import StandInVecEnv
+from rlk_testing.stand_ins import StandInPolicy, StandInVecEnv
 
 
 def test_a_vector_wrapper_activates_what_its_environments_share_and_filters_observations(

@@ -15,9 +15,7 @@ from rlk.component import Component
 from rlk.errors import PlanError
 from rlk.saving import checkpoint
 from rlk_testing.environments import BY_ACTION_SPACE
-from rlk_testing.idle import Idle
-from rlk_testing.stand_in_policy import StandInPolicy
-from rlk_testing.stand_ins import COMPONENTS, StandIn, StandInOptimiser
+from rlk_testing.stand_ins import COMPONENTS, Idle, StandIn, StandInOptimiser, StandInPolicy
 
 MATCH = BY_ACTION_SPACE["Discrete"]
 

@@ -16,9 +16,9 @@ from rlk.errors import BadFile, BrokenPlugin, RlkError
 from rlk.saving import checkpoint
 from rlk.saving.named_parameters import named_parameters
 from rlk.saving.untrained import restore_untrained, untrained
-from rlk_testing.contract import plain, same
 from rlk_testing.environments import BY_ACTION_SPACE
-from rlk_testing.idle import Idle
+from rlk_testing.stand_ins import Idle
+from rlk_testing.tools.states import plain, same
 
 
 class Counts:

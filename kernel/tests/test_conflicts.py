@@ -11,7 +11,7 @@ from rlk.component import Component
 from rlk.errors import PlanError
 from rlk.planning.spec import make_spec
 from rlk_testing.environments import DiscreteMatch, MultiBinaryMatch
-from rlk_testing.idle import IdleNoise
+from rlk_testing.stand_ins import IdleNoise
 
 # ---- noise --------------------------------------------------------------------------------------
 

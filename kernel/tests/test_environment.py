@@ -14,8 +14,8 @@ from rlk.planning.layers import CALLER
 from rlk.planning.passed_environment import registered_as
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
-from rlk_testing.contract import run_python
 from rlk_testing.environments import DiscreteMatch, Walk
+from rlk_testing.tools.fresh_python import run_python
 
 WALK = "rlk_testing.environments:Walk"
 

@@ -8,8 +8,7 @@ import attrs
 
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
-from rlk_testing.idle import Idle, IdleNoise
-from rlk_testing.stand_ins import COMPONENTS
+from rlk_testing.stand_ins import COMPONENTS, Idle, IdleNoise
 
 
 class Chooses:

@@ -8,7 +8,7 @@ import pytest
 
 from rlk import growing_file
 from rlk.growing_file import GrowingFile
-from rlk_testing.faults import disk_gone_after
+from rlk_testing.tools.faults import disk_gone_after
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError
 from rlk.planning.spec import Patch
 from rlk_testing.environments import BY_ACTION_SPACE
-from rlk_testing.stand_in_vec_env import StandInVecEnv
+from rlk_testing.stand_ins import StandInVecEnv
 
 
 @attrs.frozen(kw_only=True)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from rlk_testing.contract import run_python
+from rlk_testing.tools.fresh_python import run_python
 
 
 @pytest.fixture

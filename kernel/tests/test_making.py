@@ -20,7 +20,7 @@ from rlk.errors import PlanError
 from rlk.restoring.saved_spaces import check_spaces_of_saved, space_state
 from rlk.spaces import describe
 from rlk_testing.environments import BY_ACTION_SPACE, DiscreteMatch, environment_named
-from rlk_testing.stand_in_config import StandInConfig
+from rlk_testing.stand_ins import StandInConfig
 
 MATCH = BY_ACTION_SPACE["Discrete"]
 

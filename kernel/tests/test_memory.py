@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rlk_testing.forks import ForkServer
+from rlk_testing.tools.forks import ForkServer
 
 #: How many tensors of 20 MB glibc has mapped apart, to give each back as soon as it is let go.
 PROGRAM = """

@@ -8,7 +8,7 @@ from rlk.errors import RlkError
 from rlk.one_process import OneProcess
 from rlk.optimise import MOST_LOSSES, Group, Objective, Optimiser
 from rlk.records import Loss
-from rlk_testing.stand_in_parameters import StandInParameters
+from rlk_testing.stand_ins import StandInParameters
 
 
 class TwoRanks:

@@ -10,7 +10,7 @@ from rlk import hookimpl
 from rlk.component import Component
 from rlk.errors import BadFile, BrokenPlugin
 from rlk.saving import checkpoint
-from rlk_testing.contract import plain
+from rlk_testing.tools.states import plain
 
 
 class Climbs:

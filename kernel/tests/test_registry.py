@@ -12,7 +12,7 @@ from rlk.registry.entry import Entry
 from rlk.registry.kernel import Kernel
 from rlk.registry.kinds import KINDS, singular
 from rlk.registry.registries import Registries
-from rlk_testing.contract import run_python
+from rlk_testing.tools.fresh_python import run_python
 
 
 class Thing:

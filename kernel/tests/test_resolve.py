@@ -13,7 +13,7 @@ from rlk.errors import BrokenPlugin, PlanError, UnknownName
 from rlk.planning.spec import make_spec
 from rlk.registry.entry import Entry
 from rlk.restoring.saved_plan import as_json
-from rlk_testing.idle import Idle
+from rlk_testing.stand_ins import Idle
 
 
 class Proposes:

@@ -10,8 +10,7 @@ from rlk.errors import PlanError
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
 from rlk.restoring.saved_plan import as_json, spec_of
-from rlk_testing.idle import IdleNoise
-from rlk_testing.stand_ins import COMPONENTS
+from rlk_testing.stand_ins import COMPONENTS, IdleNoise
 
 
 @attrs.frozen(kw_only=True)

@@ -15,9 +15,7 @@ from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
 from rlk.restoring.saved_plan import as_json, spec_of
 from rlk_testing.environments import DiscreteMatch, Walk, environment_named
-from rlk_testing.idle import Idle
-from rlk_testing.stand_in_policy import StandInPolicy
-from rlk_testing.stand_ins import COMPONENTS
+from rlk_testing.stand_ins import COMPONENTS, Idle, StandInPolicy
 
 
 @attrs.frozen(kw_only=True)

@@ -13,8 +13,7 @@ from rlk.planning.spec import Patch, make_spec
 from rlk.registry.kinds import SLOTS
 from rlk.restoring.saved_plan import as_json, spec_of
 from rlk_testing.environments import Walk
-from rlk_testing.idle import IdleNoise
-from rlk_testing.stand_ins import COMPONENTS, StandInPolicy
+from rlk_testing.stand_ins import COMPONENTS, IdleNoise, StandInPolicy
 
 
 @attrs.frozen(kw_only=True)

@@ -14,8 +14,7 @@ from rlk.planning.spec import Patch, make_spec
 from rlk.restoring.saved_plan import as_json, spec_of
 from rlk.restoring.stand_ins import LEARNS_WITHOUT
 from rlk_testing.environments import BY_ACTION_SPACE
-from rlk_testing.idle import Idle, IdleNoise
-from rlk_testing.stand_ins import COMPONENTS, StandInStorage
+from rlk_testing.stand_ins import COMPONENTS, Idle, IdleNoise, StandInStorage
 
 MATCH = BY_ACTION_SPACE["Discrete"]
 SLOTS = {
@@ -170,7 +169,7 @@ def test_an_extension_or_an_algorithm_does_not_ask_again_for_what_is_not_there(
         ({}, {"changes": {"vec_env": "acme"}}, "acme"),
         ({}, {"plugins": ("acme",)}, "acme"),
         ({"makes_only_vectors": True}, {}, "acme"),
-        ({"hooks": "rlk_testing.idle:Idle"}, {}, "acme"),
+        ({"hooks": "rlk_testing.stand_ins:Idle"}, {}, "acme"),
     ],
 )
 def test_acting_takes_the_algorithms_own_vector_environment(

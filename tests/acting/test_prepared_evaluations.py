@@ -6,13 +6,13 @@ import json
 
 import pytest
 from click.testing import CliRunner
+from example_code import module_of
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import rlk
 from rlk_evaluate.command import enjoy, evaluate
 from rlk_evaluate.film import record
 from rlk_evaluation.evaluate import evaluate_agent, play_episodes
-from rlk_testing.examples import module_of
 from rlk_tune.search import Search
 from rlk_tune.study import open_study
 from rlk_tune.trial import run_trial

@@ -18,7 +18,7 @@ from rlk.hookspecs import hookimpl
 from rlk.registry.kernel import Kernel
 from rlk.settings import names
 from rlk_testing.environments import BY_ACTION_SPACE
-from rlk_testing.small_settings import small_settings
+from rlk_testing.tools.small_settings import small_settings
 
 COMPONENTS = {
     entry.name: entry.component()

@@ -15,7 +15,7 @@ PAGES = [
 #: The only sources that may know the quotes of POSIX: the others print what Windows does not take.
 KNOW_POSIX = {
     "kernel/src/rlk/command_line.py",
-    "plugins/shared/testing/src/rlk_testing/command_line.py",
+    "plugins/shared/testing/src/rlk_testing/tools/command_line.py",
 }
 #: A distribution with an extra, between quotes that cmd.exe takes for a part of the name.
 SINGLE_QUOTES = re.compile(r"'[\w./{}-]+\[[\w,{}-]+\]'")

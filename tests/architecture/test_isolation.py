@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from rlk_testing.wheels import install
+from rlk_testing.tools.wheels import install
 
 ROOT = Path(__file__).parents[2]
 

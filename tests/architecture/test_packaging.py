@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 from rlk.registry.kernel import Kernel
 from rlk_scaffold import rules, sync, tree
 from rlk_scaffold.manifest import read_manifest, render_pyproject
-from rlk_testing.wheels import install
+from rlk_testing.tools.wheels import install
 
 ROOT = Path(__file__).resolve().parents[2]
 DISTRIBUTIONS = tree.distributions(ROOT)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rlk_testing.wheels import install
+from rlk_testing.tools.wheels import install
 
 PACKAGE = Path(__file__).resolve().parents[2] / "examples" / "third_party_plugin"
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 import torch
+from example_code import defined_in, module_of
 
 from rlk.errors import PlanError
 from rlk_mlp.config import MlpConfig
 from rlk_mlp.network import Mlp
-from rlk_testing.examples import defined_in, module_of
 
 ROOT = Path(__file__).resolve().parents[2]
 OFF_POLICY = ROOT / "examples" / "off_policy_algorithm"

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from example_code import module_of
 
 import rlk
 from rlk.errors import UnknownName
@@ -16,7 +17,6 @@ from rlk.records import Loss
 from rlk.registry.implementations import HOOKS
 from rlk_evaluation.evaluate import evaluate_agent
 from rlk_flat_parameters import FlatParameters
-from rlk_testing.examples import module_of
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples" / "own_plugins"

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from example_code import module_of
 
 from rlk.component import Component
 from rlk.registry.external import as_component
 from rlk.registry.kernel import default_kernel
 from rlk_testing import PolicyContract
-from rlk_testing.examples import module_of
-from rlk_testing.samples import BY_NAME
+from rlk_testing.contracts.policy.observations import OBSERVATION_SPACES
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples" / "custom_policies").glob("*.py"))
@@ -45,7 +45,7 @@ class TestGruPolicy(PolicyContract):
         ROOT / "examples" / "custom_policies" / "recurrent_encoder.py"
     ).GruPolicy
     component = Component(name="gru", factory=policy_class, summary="a GRU", recurrent=True)
-    observation_spaces = tuple(BY_NAME[name] for name in ("Box", "Discrete", "Dict"))
+    observation_spaces = tuple(OBSERVATION_SPACES[name] for name in ("Box", "Discrete", "Dict"))
 
 
 def test_the_class_of_the_recurrent_example_says_that_it_is_recurrent():

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from example_code import module_of
 
 import rlk
 from rlk.registry.kernel import default_kernel
@@ -16,8 +17,7 @@ from rlk_env_check.checker import examine
 from rlk_evaluation.evaluate import evaluate_agent
 from rlk_scaffold import tree
 from rlk_scaffold.manifest import read_manifest
-from rlk_testing.command_line import ended
-from rlk_testing.examples import module_of
+from rlk_testing.tools.command_line import ended
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "environments.md").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rlk_testing.contract import run_python
+from rlk_testing.tools.fresh_python import run_python
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "notebooks.md"
 CELLS = re.findall(r"```i?python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)

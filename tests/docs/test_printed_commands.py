@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rlk_expert_data import generate_expert_traj
-from rlk_testing.command_line import ended
+from rlk_testing.tools.command_line import ended
 
 ROOT = Path(__file__).resolve().parents[2]
 MAZE = ROOT / "examples" / "own_environment" / "maze.py"

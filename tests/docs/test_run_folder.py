@@ -11,7 +11,7 @@ import pytest
 
 import rlk
 from rlk.settings import unstructure
-from rlk_testing.command_line import ended
+from rlk_testing.tools.command_line import ended
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "run-folder.md").read_text(encoding="utf-8")

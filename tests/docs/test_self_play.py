@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from example_code import module_of
 
 import rlk
 from rlk_env_check.checker import examine
 from rlk_evaluate.command import evaluate
 from rlk_evaluation.evaluate import evaluate_agent
-from rlk_testing.examples import module_of
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "own_plugins" / "own_self_play.py"
 HEAPS = np.arange(1, 22)

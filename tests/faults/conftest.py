@@ -13,7 +13,7 @@ from faults.mutations import EVIL
 from faults.typed import MAZE, SMALL
 
 import rlk
-from rlk_testing.command_line import ended
+from rlk_testing.tools.command_line import ended
 
 Run = Callable[..., tuple[int, str]]
 

@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 from hypothesis import strategies as st
 
-from rlk_testing.forged import members, packed, places
+from rlk_testing.tools.forged_files import members, packed, places
 
 JSON = ("manifest.json", "state.json")
 TENSORS = "tensors.safetensors"

@@ -15,7 +15,7 @@ from rlk.registry.kernel import default_kernel
 from rlk.saving import saved_files
 from rlk_subprocess import SubprocVecEnv
 from rlk_testing.environments import DiscreteMatch
-from rlk_testing.processes import runs
+from rlk_testing.tools.processes import runs
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # no worker can import this file
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")

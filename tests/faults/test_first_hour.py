@@ -13,8 +13,8 @@ from faults.typed import TYPED
 
 import rlk
 from rlk.errors import BadFile, PlanError
-from rlk_testing.command_line import Ended
 from rlk_testing.environments import DiscreteMatch
+from rlk_testing.tools.command_line import Ended
 
 
 def double(reward):
@@ -143,7 +143,7 @@ def test_the_commands_that_a_run_prints_work_as_printed(rlk_typed, named):
 
 STOPS = """
 from rlk import hookimpl
-from rlk_testing.command_line import Ended
+from rlk_testing.tools.command_line import Ended
 
 @hookimpl
 def rlk_update_end(run):

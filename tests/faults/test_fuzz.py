@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 import rlk
 from rlk.errors import BadFile, PlanError
 from rlk.saving import checkpoint
-from rlk_testing.contract import same
+from rlk_testing.tools.states import same
 
 BYTES = 1 << 30
 OBSERVATION = np.array([0.01, 0.02, 0.03, 0.04], np.float32)

@@ -24,7 +24,7 @@ from rlk.restoring.saved_plan import spec_of
 from rlk.saving import saved_files
 from rlk_baselines import sb3
 from rlk_callbacks.to_pass_again import to_pass_again
-from rlk_testing.forged import members, packed
+from rlk_testing.tools.forged_files import members, packed
 
 KERNEL = default_kernel()
 Run = Callable[..., tuple[int, str]]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rlk_testing.command_line import ended
+from rlk_testing.tools.command_line import ended
 
 LEAVES = """
 import sys

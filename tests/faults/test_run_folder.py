@@ -20,8 +20,8 @@ from rlk.errors import PlanError
 from rlk.files import remove_unfinished, replacing
 from rlk.running import folder_owner
 from rlk.running.folder_owner import OWNER, OwnedFolder, in_use
-from rlk_testing import stand_in_kernel
-from rlk_testing.command_line import ended
+from rlk_testing.stand_ins import stand_in_kernel
+from rlk_testing.tools.command_line import ended
 
 fcntl = pytest.importorskip("fcntl", reason="locks of POSIX")
 

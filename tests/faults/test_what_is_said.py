@@ -21,8 +21,7 @@ from rlk.registry.entry import Entry
 from rlk.registry.kernel import Kernel
 from rlk_cli.check import fault
 from rlk_testing.environments import DiscreteMatch
-from rlk_testing.idle import IdleNoise
-from rlk_testing.stand_ins import COMPONENTS, StandIn
+from rlk_testing.stand_ins import COMPONENTS, IdleNoise, StandIn
 
 # ---- faults at run time --------------------------------------------------------------------------
 

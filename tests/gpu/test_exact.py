@@ -8,7 +8,7 @@ from gpu.conftest import DEVICE
 from resume.runs import INSTALLED, N, differences, state
 from resume.test_exact import CASES
 
-from rlk_testing.command_line import ended
+from rlk_testing.tools.command_line import ended
 
 pytestmark = pytest.mark.gpu
 

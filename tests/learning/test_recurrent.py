@@ -10,7 +10,7 @@ import pytest
 
 import rlk
 from rlk_code.environments import environment_at
-from rlk_testing import mean_return
+from rlk_testing.tools.episodes import mean_return
 
 ENV = f"{Path(__file__).parent / 'hidden_velocities.py'}:CartPoleWithoutVelocities"
 NORMALIZED = {

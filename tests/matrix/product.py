@@ -11,7 +11,7 @@ import attrs
 
 from rlk.component import Component
 from rlk.registry.kernel import default_kernel
-from rlk_testing.small_settings import small_settings
+from rlk_testing.tools.small_settings import small_settings
 
 WORLD = f"{Path(__file__).with_name('worlds.py')}:World"
 STEPS = 64

@@ -14,9 +14,9 @@ from rlk.errors import PlanError
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
 from rlk.registry.kernel import default_kernel
-from rlk_testing.masked_game import OBSERVATIONS
+from rlk_testing.environments.masked_game import OBSERVATIONS
 
-GAME = "rlk_testing.masked_game:MaskedGame"
+GAME = "rlk_testing.environments:MaskedGame"
 #: That masks can be traced is tested with rlk-compile.
 ALLOWED = {
     one.parts(): one

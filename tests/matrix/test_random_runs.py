@@ -26,7 +26,7 @@ from rlk.restoring.saved_plan import as_json
 from rlk.saving import checkpoint
 from rlk_cli.folder import spec_toml
 from rlk_cli.options import read_spec
-from rlk_testing.contract import same
+from rlk_testing.tools.states import same
 
 
 def accepted(run: RandomRun) -> tuple[Agent, int]:

@@ -9,7 +9,8 @@ import torch
 
 import rlk
 from rlk.errors import PlanError
-from rlk_testing import AlgorithmContract, mean_return
+from rlk_testing import AlgorithmContract
+from rlk_testing.tools.episodes import mean_return
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
 SMALL = {"n_lstm": 6, "layers": [8]}

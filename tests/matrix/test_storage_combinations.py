@@ -22,10 +22,11 @@ from matrix.worlds import GOAL_KEYS, Strained
 import rlk
 from rlk.agent import Agent
 from rlk.errors import PlanError
-from rlk_testing import stand_in_kernel
-from rlk_testing.contract import same
+from rlk.records import Batch, Step
+from rlk_testing.contracts.storage.brute_force_replay import BruteForceReplay
 from rlk_testing.environments import DiscreteMatch
-from rlk_testing.replay_twin import ReplayTwin, attached
+from rlk_testing.stand_ins import stand_in_kernel
+from rlk_testing.tools.states import same
 from rlk_toy_environments.bit_flipping import BitFlippingEnv
 
 KERNEL = stand_in_kernel(discover=True)
@@ -86,10 +87,32 @@ def agent(algo: str, plugins: tuple[str, ...], n_envs: int, **overrides: Any) ->
         yield made
 
 
-def twin_for(made: Agent, plugins: tuple[str, ...], strategy: str = "future") -> ReplayTwin:
+def attached(run: Any, twin: BruteForceReplay) -> list[Any]:
+    """Report every step of a run to its storage's twin, which checks every sampled batch.
+
+    Returns:
+        A list to which the result of `BruteForceReplay.check` is appended for every batch.
+    """
+    add, sample = run.add, run.storage.sample
+    checked: list[Any] = []
+
+    def adds(step: Step) -> None:
+        twin.add(step)
+        add(step)
+
+    def samples(batch_size: int) -> Batch:
+        batch: Batch = sample(batch_size)
+        checked.append(twin.check(batch))
+        return batch
+
+    run.add, run.storage.sample = adds, samples
+    return checked
+
+
+def twin_for(made: Agent, plugins: tuple[str, ...], strategy: str = "future") -> BruteForceReplay:
     """The reference for its storage."""
     world = BitFlippingEnv(N_BITS)
-    return ReplayTwin(
+    return BruteForceReplay(
         made.plan.n_envs,
         ROWS,
         float(np.float32(GAMMA)),
@@ -192,7 +215,7 @@ def test_a_restored_run_continues_bit_for_bit(
 
 
 @pytest.fixture(scope="module")
-def twin_and_batch() -> tuple[ReplayTwin, Any]:
+def twin_and_batch() -> tuple[BruteForceReplay, Any]:
     """A reference that has seen a training, and a batch of its storage."""
     with agent("dqn", PLUGINS, 2) as made:
         twin = twin_for(made, PLUGINS)
@@ -221,7 +244,7 @@ def test_the_twin_notices_what_is_wrong(twin_and_batch: Any, field: str, key: st
 def test_infos_that_rewards_depend_on_are_those_of_the_step(n_steps: int, vec_env: str) -> None:
     plugins = ("hindsight-replay:info_keys=['strain']", f"n-step:n_steps={n_steps}")
     with agent("dqn", plugins, 3, vec_env=vec_env, env=Strained) as made:
-        twin = ReplayTwin(
+        twin = BruteForceReplay(
             3,
             ROWS,
             float(np.float32(GAMMA)),

@@ -15,8 +15,8 @@ import torch
 
 from rlk.registry.kernel import default_kernel
 from rlk.saving import saved_files
-from rlk_testing.forks import ForkServer
-from rlk_testing.small_settings import small_settings
+from rlk_testing.tools.forks import ForkServer
+from rlk_testing.tools.small_settings import small_settings
 
 #: Timesteps of the checkpoint; a run is twice as long.
 N = 448

@@ -9,8 +9,9 @@ from torch.nn.utils import clip_grad_norm_
 from rlk.errors import PlanError
 from rlk_a2c import A2CConfig
 from rlk_on_policy.minibatches import Minibatch
-from rlk_testing import AlgorithmContract, mean_return
-from rlk_testing.thread_ranks import OtherRankHasZeros
+from rlk_testing import AlgorithmContract
+from rlk_testing.tools.episodes import mean_return
+from rlk_testing.tools.thread_ranks import OtherRankHasZeros
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
 BOX = "rlk_testing.environments:BoxMatch"

@@ -10,7 +10,8 @@ import torch
 from rlk.errors import PlanError
 from rlk_acer import ACERConfig
 from rlk_categorical.distribution import Categorical
-from rlk_testing import AlgorithmContract, mean_return
+from rlk_testing import AlgorithmContract
+from rlk_testing.tools.episodes import mean_return
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
 FOREVER = "rlk_testing.environments:Forever"

@@ -11,8 +11,9 @@ from rlk.errors import NotFinite, PlanError
 from rlk_acktr import ACKTRConfig
 from rlk_kfac import KfacConfig
 from rlk_on_policy.gae import gae, next_values
-from rlk_testing import AlgorithmContract, mean_return
-from rlk_testing.thread_ranks import OtherRankHasZeros
+from rlk_testing import AlgorithmContract
+from rlk_testing.tools.episodes import mean_return
+from rlk_testing.tools.thread_ranks import OtherRankHasZeros
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
 BOX = "rlk_testing.environments:BoxMatch"

@@ -17,7 +17,7 @@ from rlk_bc import BCConfig, pretrain
 from rlk_bc.cloning import _batches, loss_for
 from rlk_bc.loss import likelihood_loss, mode_loss, value_loss
 from rlk_expert_data import ExpertDataset, generate_expert_traj
-from rlk_testing import mean_return
+from rlk_testing.tools.episodes import mean_return
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
 BOX = "rlk_testing.environments:BoxMatch"

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import rlk
-from rlk_testing import mean_return
-from rlk_testing.contract import same
+from rlk_testing.tools.episodes import mean_return
+from rlk_testing.tools.states import same
 
 BOX = "rlk_testing.environments:BoxMatch"
 FAST = {"nb_rollout_steps": 1, "nb_train_steps": 1, "batch_size": 16, "policy": {"layers": [24]}}

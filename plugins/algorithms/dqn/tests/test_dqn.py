@@ -10,7 +10,8 @@ from torch.nn import functional
 from rlk.errors import PlanError
 from rlk.records import Batch
 from rlk_dqn import DQNConfig
-from rlk_testing import AlgorithmContract, OffPolicyContract, mean_return
+from rlk_testing import AlgorithmContract, OffPolicyContract
+from rlk_testing.tools.episodes import mean_return
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
 FOREVER = "rlk_testing.environments:Forever"

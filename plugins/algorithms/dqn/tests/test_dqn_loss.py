@@ -7,7 +7,7 @@ from torch.nn import functional
 
 from rlk_dqn.loss import double_q_target, huber_loss, q_target
 from rlk_off_policy.heads import DuelingHead
-from rlk_testing import NoLayers
+from rlk_testing.stand_ins import NoLayers
 
 
 def test_the_target_is_the_reward_and_the_discounted_best_value():

@@ -10,8 +10,9 @@ import torch
 from rlk.errors import PlanError
 from rlk_on_policy.minibatches import Minibatch
 from rlk_ppo1 import PPO1Config
-from rlk_testing import AlgorithmContract, mean_return
-from rlk_testing.thread_ranks import OtherRankHasZeros
+from rlk_testing import AlgorithmContract
+from rlk_testing.tools.episodes import mean_return
+from rlk_testing.tools.thread_ranks import OtherRankHasZeros
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
 BOX = "rlk_testing.environments:BoxMatch"

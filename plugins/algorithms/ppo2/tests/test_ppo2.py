@@ -13,8 +13,9 @@ from rlk.hookspecs import hookimpl
 from rlk.records import Loss
 from rlk_on_policy.minibatches import Minibatch
 from rlk_ppo2 import PPO2Config
-from rlk_testing import AlgorithmContract, mean_return
-from rlk_testing.thread_ranks import OtherRankHasZeros
+from rlk_testing import AlgorithmContract
+from rlk_testing.tools.episodes import mean_return
+from rlk_testing.tools.thread_ranks import OtherRankHasZeros
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
 BOX = "rlk_testing.environments:BoxMatch"

@@ -9,7 +9,7 @@ import torch
 
 import rlk
 from rlk_off_policy.batch_noise import with_noise
-from rlk_testing import mean_return
+from rlk_testing.tools.episodes import mean_return
 
 MATCH = "rlk_testing.environments:BoxMatch"
 SMALL = {"learning_starts": 50, "batch_size": 32, "policy": {"layers": [32]}}

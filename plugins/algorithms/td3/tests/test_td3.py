@@ -14,8 +14,9 @@ import torch
 from rlk.errors import PlanError
 from rlk_td3 import TD3Config
 from rlk_td3.algorithm import DELAYED
-from rlk_testing import AlgorithmContract, OffPolicyContract, mean_return
-from rlk_testing.acting import Watch
+from rlk_testing import AlgorithmContract, OffPolicyContract
+from rlk_testing.tools.episodes import mean_return
+from rlk_testing.tools.watched_updates import WatchUpdates
 
 BOX = "rlk_testing.environments:BoxMatch"
 OFTEN = {"train_freq": 1, "gradient_steps": 1}
@@ -134,7 +135,7 @@ def ready(rlk_make, **settings):
 
 @pytest.mark.parametrize("delay", [1, 2, 3])
 def test_the_policy_learns_in_every_so_many_updates(rlk_make, delay):
-    watch = Watch()
+    watch = WatchUpdates()
     agent = rlk_make("td3", env=BOX, seed=0, policy_delay=delay, plugins=[watch], **FAST)
     agent.learn(47)
     delayed = [batch.key == DELAYED for batch, _, _ in watch.updates]
@@ -202,7 +203,7 @@ def test_the_td_error_is_the_mean_distance_of_both_critics_from_the_target(rlk_m
 
 
 def test_the_noise_of_target_policies_is_drawn_anew_for_every_batch(rlk_make):
-    watch = Watch()
+    watch = WatchUpdates()
     agent = rlk_make("td3", env=BOX, seed=0, plugins=[watch], **FAST)
     agent.learn(60)
     noise = torch.cat([batch.extras["epsilon"] for batch, _, _ in watch.updates])

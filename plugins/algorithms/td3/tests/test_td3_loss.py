@@ -8,7 +8,7 @@ from torch import tensor
 
 from rlk_off_policy.heads import DeterministicHead
 from rlk_td3.loss import actor_loss, clipped_double_q_target, critic_loss, smoothed_action
-from rlk_testing import NoLayers
+from rlk_testing.stand_ins import NoLayers
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,10 @@ from rlk_categorical.distribution import Categorical
 from rlk_natural_gradient import NaturalGradientConfig
 from rlk_on_policy.advantages import advantages
 from rlk_on_policy.minibatches import Minibatch
-from rlk_testing import AlgorithmContract, mean_return
-from rlk_testing.acting import Watch
-from rlk_testing.thread_ranks import OtherRankHasZeros
+from rlk_testing import AlgorithmContract
+from rlk_testing.tools.episodes import mean_return
+from rlk_testing.tools.thread_ranks import OtherRankHasZeros
+from rlk_testing.tools.watched_updates import WatchUpdates
 from rlk_trpo import TRPOConfig
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
@@ -151,7 +152,7 @@ def test_a_collection_of_one_transition_is_refused(rlk_make):
 
 
 def watched(rlk_make, timesteps=300, **settings):
-    watch = Watch()
+    watch = WatchUpdates()
     agent = rlk_make("trpo", env=MATCH, seed=0, plugins=[watch], **settings)
     agent.learn(timesteps)
     return agent, watch.updates

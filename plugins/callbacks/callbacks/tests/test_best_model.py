@@ -16,7 +16,7 @@ from rlk_callbacks.config import EvaluationConfig
 from rlk_callbacks.evaluation import EvaluationCallback
 from rlk_callbacks.history import HISTORY, read_history, write_history
 from rlk_evaluation.evaluate import Evaluation
-from rlk_testing import stand_in_kernel
+from rlk_testing.stand_ins import stand_in_kernel
 
 CHOSEN: Any = {"env": "rlk_testing.environments:Walk", "kernel": stand_in_kernel(discover=True)}
 

@@ -25,7 +25,7 @@ from rlk.saving import checkpoint, saved_files
 from rlk_callbacks import checkpoint as module
 from rlk_callbacks.checkpoint import replaced, size_of
 from rlk_model_files.locate import checkpoints
-from rlk_testing import stand_in_kernel
+from rlk_testing.stand_ins import stand_in_kernel
 from rlk_zip.serializer import ZipSerializer
 
 WALK = "rlk_testing.environments:Walk"

@@ -20,7 +20,7 @@ from rlk.running import environment_states
 from rlk.saving import checkpoint, saved_files
 from rlk_model_files.locate import checkpoints
 from rlk_model_files.serializer import FileSerializer
-from rlk_testing import stand_in_kernel
+from rlk_testing.stand_ins import stand_in_kernel
 
 WALK = "rlk_testing.environments:Walk"
 KERNEL = stand_in_kernel(discover=True)

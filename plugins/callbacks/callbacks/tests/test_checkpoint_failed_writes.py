@@ -12,7 +12,7 @@ from rlk.agent import Agent
 from rlk.errors import EnvironmentFailed, RlkError
 from rlk_model_files.locate import checkpoints
 from rlk_model_files.serializer import FileSerializer
-from rlk_testing import stand_in_kernel
+from rlk_testing.stand_ins import stand_in_kernel
 
 WALK = "rlk_testing.environments:Walk"
 MATCH = "rlk_testing.environments:DiscreteMatch"

@@ -24,8 +24,8 @@ from rlk_callbacks.config import EvaluationConfig
 from rlk_callbacks.evaluation import EvaluationCallback
 from rlk_callbacks.history import HISTORY, read_history
 from rlk_evaluation.evaluate import Evaluation
-from rlk_testing import stand_in_kernel
 from rlk_testing.environments import Walk
+from rlk_testing.stand_ins import stand_in_kernel
 
 WALK = "rlk_testing.environments:Walk"
 KERNEL = stand_in_kernel(discover=True)

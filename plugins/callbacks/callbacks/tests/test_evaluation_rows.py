@@ -14,7 +14,7 @@ from rlk.hookspecs import hookimpl
 from rlk.saving import checkpoint, saved_files
 from rlk_callbacks import evaluation as module
 from rlk_callbacks.history import HISTORY, read_history
-from rlk_testing import stand_in_kernel
+from rlk_testing.stand_ins import stand_in_kernel
 
 WALK = "rlk_testing.environments:Walk"
 KERNEL = stand_in_kernel(discover=True)

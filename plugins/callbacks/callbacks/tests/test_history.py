@@ -20,7 +20,7 @@ from rlk_callbacks.history import (
     write_history,
 )
 from rlk_evaluation.evaluate import Evaluation
-from rlk_testing import stand_in_kernel
+from rlk_testing.stand_ins import stand_in_kernel
 from rlk_zip.serializer import ZipSerializer
 
 WALK = "rlk_testing.environments:Walk"

@@ -19,7 +19,7 @@ from rlk.hookspecs import hookimpl
 from rlk.one_process import OneProcess
 from rlk_callbacks import bar_columns
 from rlk_callbacks import progress_bar as module
-from rlk_testing import stand_in_kernel
+from rlk_testing.stand_ins import stand_in_kernel
 
 WALK = "rlk_testing.environments:Walk"
 

@@ -12,8 +12,8 @@ from rlk.agent import Agent
 from rlk.errors import PlanError
 from rlk_callbacks.config import EvaluationConfig
 from rlk_callbacks.evaluation import EvaluationCallback
-from rlk_testing import stand_in_kernel
 from rlk_testing.environments import Result, Walk
+from rlk_testing.stand_ins import stand_in_kernel
 
 KERNEL = stand_in_kernel(discover=True)
 DISPLAYS = ("SDL_VIDEODRIVER", "DISPLAY", "WAYLAND_DISPLAY")

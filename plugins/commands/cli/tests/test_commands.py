@@ -20,7 +20,7 @@ from rlk_cli import main as entry
 from rlk_cli.check import check
 from rlk_cli.fields import fields_of
 from rlk_cli.show import elsewhere, show
-from rlk_testing.command_line import ended
+from rlk_testing.tools.command_line import ended
 
 
 def called(command, *arguments):

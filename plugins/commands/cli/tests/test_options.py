@@ -9,7 +9,7 @@ from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
 from rlk.registry.kernel import default_kernel
 from rlk_cli.options import SHARED, given, over_file, read_spec, typed_verbosity
-from rlk_testing.command_line import ended
+from rlk_testing.tools.command_line import ended
 
 
 def test_what_is_not_given_is_left_out():

@@ -10,7 +10,7 @@ from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
 from rlk.registry.kernel import default_kernel
 from rlk_cli.run import warn_of_no_callback
-from rlk_testing.command_line import ended
+from rlk_testing.tools.command_line import ended
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rlk_testing.forks import ForkServer
+from rlk_testing.tools.forks import ForkServer
 
 RLK = f"{shlex.quote(sys.executable)} -m rlk"
 RUN = ["run", "--algo", "a2c", "--preset", "none", "--timesteps", "20", "--out", "run"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rlk_testing.command_line import ended
+from rlk_testing.tools.command_line import ended
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ import rlk
 from rlk.registry.kernel import default_kernel
 from rlk_evaluate.command import enjoy, evaluate
 from rlk_films.writer import mp4_is_there
-from rlk_testing.command_line import ended
 from rlk_testing.environments import Walk
-from rlk_testing.forks import ForkServer
+from rlk_testing.tools.command_line import ended
+from rlk_testing.tools.forks import ForkServer
 
 WALK = "rlk_testing.environments:Walk"
 

@@ -14,7 +14,7 @@ from shown_spaces import loaded_pt2
 
 import rlk
 from rlk_export.command import export
-from rlk_testing.command_line import ended
+from rlk_testing.tools.command_line import ended
 
 WALK = "rlk_testing.environments:Walk"
 

@@ -60,7 +60,10 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
         "ppo2",
         {"env": Shows(spaces.Tuple((spaces.Discrete(3), KEYS["a b"]))), "policy": "multi-input"},
     ),
-    "masks": ("ppo2", {"env": "rlk_testing.masked_game:MaskedGame", "plugins": ["action-masking"]}),
+    "masks": (
+        "ppo2",
+        {"env": "rlk_testing.environments:MaskedGame", "plugins": ["action-masking"]},
+    ),
 }
 RECURRENT: dict[str, tuple[str, dict[str, Any]]] = {
     "lstm": ("ppo2", {"env": BOX, "policy": "lstm", "lstm": {"n_lstm": 4}}),

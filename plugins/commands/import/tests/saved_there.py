@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from rlk_testing.stable_baselines_pickles import box, discrete, object_there, stand_in
+from rlk_testing.tools.stable_baselines_pickles import box, discrete, object_there, stand_in
 
 OF_PPO2: dict[str, Any] = {
     "gamma": 0.9,

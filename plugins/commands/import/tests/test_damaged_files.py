@@ -19,8 +19,8 @@ from rlk.errors import BadFile, RlkError
 from rlk_baselines.refusals import Refused
 from rlk_import.conversion import converted
 from rlk_import.origin import origin_of
-from rlk_testing.forged import members, packed
-from rlk_testing.stable_baselines_pickles import packed as pickled
+from rlk_testing.tools.forged_files import members, packed
+from rlk_testing.tools.stable_baselines_pickles import packed as pickled
 
 SB2, SB3, LSTMS = of_stable_baselines, of_stable_baselines3, of_lstms
 #: What replaces settings, and keywords of policies.

@@ -36,7 +36,7 @@ from rlk_import.spaces import alike, takes_either_axis
 from rlk_lstm.config import LstmConfig
 from rlk_mlp.config import MlpConfig
 from rlk_multi_input.config import MultiInputConfig
-from rlk_testing.stable_baselines_pickles import image_box, object_there, packed, stand_in
+from rlk_testing.tools.stable_baselines_pickles import image_box, object_there, packed, stand_in
 
 STATES = np.random.default_rng(1).normal(size=(64, 4)).astype(np.float32)
 BOTH = [(of_stable_baselines, PPO2), (of_stable_baselines3, PPO)]

@@ -17,7 +17,7 @@ from rlk_baselines.common.vec_env import vec_normalize
 from rlk_import.conversion import converted
 from rlk_import.normalization import SavedNormalize, put_statistics, read_normalize
 from rlk_import.origin import origin_of
-from rlk_testing.stable_baselines_pickles import box
+from rlk_testing.tools.stable_baselines_pickles import box
 
 
 def statistics(*mean: float, count: float = 4.0) -> RunningMeanStd:

@@ -18,7 +18,7 @@ from rlk_plot import figure
 from rlk_plot.command import plot
 from rlk_plot.curves import read_run
 from rlk_plot.figure import groups_of
-from rlk_testing.command_line import ended
+from rlk_testing.tools.command_line import ended
 
 Make = Callable[..., Path]
 RISING = [(float(i), 10, i / 10) for i in range(1, 60)]

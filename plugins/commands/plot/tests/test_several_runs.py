@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from rlk_plot import figure
 from rlk_plot.command import plot
-from rlk_testing.command_line import ended
+from rlk_testing.tools.command_line import ended
 
 Make = Callable[..., Path]
 #: 40 episodes of 10 timesteps and a second.

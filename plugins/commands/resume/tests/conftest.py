@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rlk_testing.command_line import ended
+from rlk_testing.tools.command_line import ended
 
 SETTINGS = ["--set", "learning_starts=20", "--set", "n_threads=1", "--set", "policy.layers=[8]"]
 RUN = ["run", "--algo", "dqn", "--preset", "none", "--seed", 3, *SETTINGS, "--quiet"]

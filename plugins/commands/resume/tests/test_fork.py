@@ -23,8 +23,8 @@ from rlk.saving import saved_files
 from rlk_model_files.locate import checkpoints
 from rlk_resume.fork import _best
 from rlk_resume.found import folder_of
-from rlk_testing.command_line import ended
-from rlk_testing.contract import same
+from rlk_testing.tools.command_line import ended
+from rlk_testing.tools.states import same
 
 PLUGINS = [
     *("--plugin", "checkpoint:every=60,keep=none"),

@@ -14,8 +14,8 @@ import rlk
 from rlk_cli.run import run
 from rlk_model_files.locate import checkpoints
 from rlk_resume.command import resume
-from rlk_testing.command_line import ended
 from rlk_testing.environments import Walk
+from rlk_testing.tools.command_line import ended
 
 WALK = f"{Walk.__module__}:Walk"
 

@@ -17,7 +17,7 @@ from rlk.one_process import OneProcess
 from rlk.running.folder_owner import OWNER, OwnedFolder, in_use
 from rlk.saving import saved_files
 from rlk_resume import command
-from rlk_testing.command_line import ended
+from rlk_testing.tools.command_line import ended
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 from rlk.registry.kinds import singular
 from rlk_scaffold.kinds import VARIANTS, example, kinds
 from rlk_scaffold.package import names, render_package, with_tools, write_package
-from rlk_testing.wheels import install
+from rlk_testing.tools.wheels import install
 
 EVERY = {
     **{f"new-{singular(kind)}": (kind, "") for kind in kinds()},

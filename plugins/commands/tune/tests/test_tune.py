@@ -21,8 +21,8 @@ from optuna.trial import TrialState
 import rlk
 from rlk.errors import RlkError
 from rlk.running.folder_owner import OwnedFolder
-from rlk_testing.command_line import Ended, Terminal
-from rlk_testing.forks import ForkServer
+from rlk_testing.tools.command_line import Ended, Terminal
+from rlk_testing.tools.forks import ForkServer
 from rlk_tune import session
 from rlk_tune.search import Search
 from rlk_tune.study import next_trial

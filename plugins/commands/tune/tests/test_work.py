@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 from rlk.errors import RlkError
-from rlk_testing.command_line import Terminal
 from rlk_testing.environments import DiscreteMatch
+from rlk_testing.tools.command_line import Terminal
 from rlk_tune import process_ends, work
 from rlk_tune.search import Search
 from rlk_tune.signals import INTERRUPTIONS

@@ -15,7 +15,7 @@ class Masked:
     """A run of the game, which refuses what is forbidden."""
 
     algo = "ppo2"
-    env = "rlk_testing.masked_game:MaskedGame"
+    env = "rlk_testing.environments:MaskedGame"
 
     @contextlib.contextmanager
     def agent(self, **settings):

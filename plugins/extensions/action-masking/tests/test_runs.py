@@ -15,10 +15,11 @@ from rlk.running.device import threads_of
 from rlk.saving import checkpoint
 from rlk_action_masking import ActionMasks
 from rlk_evaluation.evaluate import evaluate_agent
-from rlk_testing.contract import one_thread, same
-from rlk_testing.masked_game import MaskedGame
+from rlk_testing.environments import MaskedGame
+from rlk_testing.tools.states import same
+from rlk_testing.tools.torch_threads import one_thread
 
-GAME = "rlk_testing.masked_game:MaskedGame"
+GAME = "rlk_testing.environments:MaskedGame"
 SMALL = {"n_envs": 2, "n_steps": 16, "noptepochs": 2, "seed": 3, "n_threads": 1}
 
 

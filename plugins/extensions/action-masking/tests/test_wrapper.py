@@ -12,8 +12,7 @@ from rlk.errors import EnvironmentFailed, PlanError
 from rlk_action_masking import ActionMasks, VectorActionMasks
 from rlk_dummy import DummyVecEnv
 from rlk_subprocess import SubprocVecEnv
-from rlk_testing.environments import Walk
-from rlk_testing.masked_game import MaskedGame
+from rlk_testing.environments import MaskedGame, Walk
 
 SAME_STEP = {"autoreset_mode": AutoresetMode.SAME_STEP}
 

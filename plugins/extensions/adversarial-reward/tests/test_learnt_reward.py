@@ -27,7 +27,7 @@ from rlk_adversarial_reward.loss import (
 )
 from rlk_adversarial_reward.transitions import every_pair, of_expert, of_rollout, rows, size_of
 from rlk_expert_data import Trajectories
-from rlk_testing import mean_return
+from rlk_testing.tools.episodes import mean_return
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
 BOX = "rlk_testing.environments:BoxMatch"

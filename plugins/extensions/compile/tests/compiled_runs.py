@@ -13,8 +13,7 @@ import torch
 import rlk
 from rlk.hookspecs import hookimpl
 from rlk.records import Batch, Loss
-from rlk_testing import stand_in_kernel
-from rlk_testing.stand_ins import StandIn
+from rlk_testing.stand_ins import StandIn, stand_in_kernel
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
 STEPS = 200

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from rlk.component import Component
 from rlk_networks import flat_size
-from rlk_testing import NoLayers
+from rlk_testing.stand_ins import NoLayers
 
 UNITS = 8
 

@@ -14,7 +14,7 @@ from gru import gru
 import rlk
 from rlk.registry.kernel import Kernel
 from rlk_testing.environments import BY_ACTION_SPACE
-from rlk_testing.small_settings import small_settings
+from rlk_testing.tools.small_settings import small_settings
 
 KERNEL = Kernel()
 #: Algorithms that step environments; those that learn from an expert's file have their own tests.
@@ -168,7 +168,7 @@ def test_popart_compiles_to_the_same_numbers() -> None:
     same_numbers("ddpg", BY_ACTION_SPACE["Box"], "inductor", **more)
 
 
-GAME = "rlk_testing.masked_game:MaskedGame"
+GAME = "rlk_testing.environments:MaskedGame"
 
 
 @pytest.mark.parametrize("action", ["Discrete", "MultiBinary"])

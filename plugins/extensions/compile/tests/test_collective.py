@@ -11,8 +11,7 @@ from compiled_runs import Variant
 import rlk
 from rlk.hookspecs import hookimpl
 from rlk_compile.collective import Traceable, _mean
-from rlk_testing import stand_in_kernel
-from rlk_testing.stand_ins import StandIn
+from rlk_testing.stand_ins import StandIn, stand_in_kernel
 
 MATCH = "rlk_testing.environments:DiscreteMatch"
 

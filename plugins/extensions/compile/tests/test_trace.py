@@ -16,7 +16,7 @@ from rlk_compile.flat_inputs import FlatInputs
 from rlk_compile.leaves import kind, leaves, reader, size_of
 from rlk_compile.python_state import PythonState
 from rlk_compile.trace import Retraced, Trace, Untraceable
-from rlk_testing.stand_in_parameters import StandInParameters
+from rlk_testing.stand_ins import StandInParameters
 
 
 @dataclass

@@ -15,8 +15,7 @@ from rlk.records import Batch, Loss, Update
 from rlk.saving import checkpoint
 from rlk_compile.conditions import Scope
 from rlk_compile.trace import Trace
-from rlk_testing import stand_in_kernel
-from rlk_testing.stand_ins import StandIn
+from rlk_testing.stand_ins import StandIn, stand_in_kernel
 
 
 def test_updates_are_one_graph_and_learn_what_they_learn_without() -> None:

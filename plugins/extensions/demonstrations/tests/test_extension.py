@@ -18,9 +18,9 @@ from rlk.records import Field
 from rlk_demonstrations.config import DemonstrationsConfig
 from rlk_demonstrations.extension import Demonstrations
 from rlk_expert_data import generate_expert_traj
-from rlk_testing.contract import same
 from rlk_testing.environments import Walk
-from rlk_testing.thread_ranks import ThreadRank, on_ranks
+from rlk_testing.tools.states import same
+from rlk_testing.tools.thread_ranks import ThreadRank, on_ranks
 
 SMALL: dict[str, Any] = {"buffer_size": 200, "batch_size": 8, "learning_starts": 10, "seed": 1}
 

@@ -16,8 +16,8 @@ from rlk.agent import Agent
 from rlk.errors import PlanError
 from rlk_demonstrations import transitions
 from rlk_expert_data import Trajectories, generate_expert_traj
-from rlk_testing.contract import same as same_state
-from rlk_testing.replay_twin import ReplayTwin
+from rlk_testing.contracts.storage.brute_force_replay import BruteForceReplay
+from rlk_testing.tools.states import same as same_state
 
 ALGORITHMS = {"continuous": "td3", "dict": "dqn"}
 POLICIES = {"dict": "multi-input"}
@@ -157,7 +157,7 @@ def test_goals_in_hindsight_are_those_of_the_data(tmp_path: Any, plugins: list[s
     with rlk.make("her", model="dqn", plugins=plugins, batch_size=32, **given) as agent:
         run, made = agent.run, agent.get_env().unwrapped.envs[0].unwrapped
         steps = 3 if plugins[-1].startswith("n-step") else 1
-        twin = ReplayTwin(
+        twin = BruteForceReplay(
             1,
             100,
             float(np.float32(GAMMA)),

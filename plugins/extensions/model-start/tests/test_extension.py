@@ -16,8 +16,8 @@ from rlk.agent import Agent
 from rlk.errors import BadFile, PlanError
 from rlk.registry.kernel import Kernel
 from rlk_expert_data import generate_expert_traj
-from rlk_testing.command_line import ended
-from rlk_testing.contract import same
+from rlk_testing.tools.command_line import ended
+from rlk_testing.tools.states import same
 from rlk_zip.serializer import ZipSerializer
 
 SMALL: dict[str, Any] = {"seed": 1, "n_threads": 1, "policy": {"layers": [8]}}

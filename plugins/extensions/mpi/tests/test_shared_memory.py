@@ -12,7 +12,7 @@ import pytest
 
 from rlk.errors import PlanError
 from rlk_mpi import shared_memory
-from rlk_testing.launched import HAS_MPI, MPIRUN
+from rlk_testing.tools.launched import HAS_MPI, MPIRUN
 
 HAS_MPICH = HAS_MPI and any(metadata.distributions(name="mpich"))
 

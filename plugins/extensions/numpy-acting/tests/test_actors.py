@@ -26,13 +26,13 @@ from rlk_off_policy.actor import DeterministicActor, GreedyActor
 from rlk_off_policy.heads import DeterministicHead, DuelingHead, q_head
 from rlk_on_policy.actor import make_actor
 from rlk_on_policy.recurrent import RecurrentActor
-from rlk_testing.contract import one_thread
-from rlk_testing.samples import BY_NAME
+from rlk_testing.contracts.policy.observations import OBSERVATION_SPACES
+from rlk_testing.tools.torch_threads import one_thread
 
 N = 6
-SCREEN = BY_NAME["Image"]
+SCREEN = OBSERVATION_SPACES["Image"]
 #: An image that is too small for a CNN makes small networks of all others.
-OBSERVATION_SPACES = {**BY_NAME, "Image": gym.spaces.Box(0, 255, (4, 5, 3), np.uint8)}
+OBSERVATION_SPACES = {**OBSERVATION_SPACES, "Image": gym.spaces.Box(0, 255, (4, 5, 3), np.uint8)}
 ACTION_SPACES = {
     "categorical": gym.spaces.Discrete(3, start=2),
     "multi-categorical": gym.spaces.MultiDiscrete([2, 3]),

@@ -96,7 +96,7 @@ def test_what_is_seen_in_the_middle_of_a_collection_is_saved():
 @pytest.mark.parametrize("more", [[], ["no:numpy-acting"]])
 def test_a_range_leaves_the_masks_of_actions_alone(rlk_make, more):
     plugins = ["observation-range:range=[-0.1,0.1]", "action-masking", *more]
-    agent = rlk_make("a2c", env="rlk_testing.masked_game:MaskedGame", plugins=plugins, seed=0)
+    agent = rlk_make("a2c", env="rlk_testing.environments:MaskedGame", plugins=plugins, seed=0)
     agent.learn(20)
     space, found = agent.run.observation_space, []
     for number in (0.1, 9.0):

@@ -12,8 +12,8 @@ import rlk
 from rlk.agent import Agent
 from rlk.errors import BadFile, PlanError, RlkError
 from rlk.registry.kernel import Kernel
-from rlk_testing.contract import same
-from rlk_testing.thread_ranks import ThreadRank, on_ranks
+from rlk_testing.tools.states import same
+from rlk_testing.tools.thread_ranks import ThreadRank, on_ranks
 from rlk_zip.serializer import ZipSerializer
 
 SMALL: dict[str, Any] = {"env": "CartPole-v1", "batch_size": 8, "learning_starts": 20, "seed": 1}

@@ -9,7 +9,7 @@ import pytest
 
 from rlk.growing_file import GrowingFile
 from rlk_loggers.csv_rows import add_rows, as_csv
-from rlk_testing.faults import disk_gone_after, full_disk
+from rlk_testing.tools.faults import disk_gone_after, full_disk
 
 
 @pytest.fixture

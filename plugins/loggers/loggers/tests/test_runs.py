@@ -11,8 +11,8 @@ from rlk.errors import PlanError
 from rlk.growing_file import GrowingFile
 from rlk_loggers.csv_file import CsvLogger
 from rlk_loggers.tensorboard import TensorboardLogger
-from rlk_testing import stand_in_kernel
-from rlk_testing.contract import run_python
+from rlk_testing.stand_ins import stand_in_kernel
+from rlk_testing.tools.fresh_python import run_python
 
 WALK = "rlk_testing.environments:Walk"
 KERNEL = stand_in_kernel(discover=True)

@@ -22,8 +22,8 @@ from rlk_adaptive_parameter_noise.distance import (
 from rlk_adaptive_parameter_noise.noise import AdaptiveParameterNoise
 from rlk_adaptive_parameter_noise.perturbation import Perturbation, perturbed
 from rlk_testing import NoiseContract
-from rlk_testing.noise_inside import Inner, observed
-from rlk_testing.stand_in_parameters import StandInParameters
+from rlk_testing.contracts.noise.inner_actor import Inner, observed
+from rlk_testing.stand_ins import StandInParameters
 
 BOX, CHOICES = gym.spaces.Box(-1.0, 1.0, (2,), np.float32), gym.spaces.Discrete(3, start=5)
 N = 3

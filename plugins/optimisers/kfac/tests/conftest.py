@@ -10,7 +10,7 @@ from rlk.optimise import Group, Objective
 from rlk.records import Loss
 from rlk_kfac import KfacConfig
 from rlk_kfac.step import Kfac
-from rlk_testing.stand_in_parameters import StandInParameters
+from rlk_testing.stand_ins import StandInParameters
 
 #: No damping to speak of, no cold start, no momentum, no trust region: A^-1 D G^-1 by itself.
 BARE = {"cold_iter": 0, "momentum": 0.0, "kfac_clip": 1e9, "epsilon": 1e-12}

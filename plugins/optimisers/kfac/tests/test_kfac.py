@@ -21,7 +21,7 @@ from rlk_kfac.step import Kfac
 from rlk_networks import Linear
 from rlk_on_policy.sampled_likelihood import SampledLikelihood
 from rlk_testing import OptimiserContract
-from rlk_testing.thread_ranks import OtherRankHasZeros
+from rlk_testing.tools.thread_ranks import OtherRankHasZeros, OtherRankRefuses
 
 
 def unit_gaussian(outputs, prediction, weight):
@@ -340,15 +340,6 @@ def test_what_is_out_of_range_is_refused(wrong):
 
 
 def test_a_step_that_one_rank_does_not_accept_is_taken_by_none(one):
-    class OtherRankRefuses:
-        rank, size = 0, 2
-
-        def mean(self, tensor):
-            return tensor / 2 if tensor.dim() == 0 else tensor
-
-        def agree(self, value):
-            return value
-
     small = one(communicator=OtherRankRefuses())
     plain = small.loss
     small.loss = lambda: Loss(

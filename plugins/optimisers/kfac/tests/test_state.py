@@ -12,7 +12,7 @@ from torch import nn
 from rlk.errors import RlkError
 from rlk_kfac import inverses as inverses_module
 from rlk_kfac.running_factors import as_state, from_state
-from rlk_testing.contract import plain, same
+from rlk_testing.tools.states import plain, same
 
 X = torch.randn(12, 3, generator=torch.Generator().manual_seed(0))
 

@@ -14,8 +14,8 @@ from rlk.records import Loss
 from rlk_natural_gradient import NaturalGradientConfig
 from rlk_natural_gradient.step import NaturalGradient
 from rlk_testing import OptimiserContract
-from rlk_testing.stand_in_parameters import StandInParameters
-from rlk_testing.thread_ranks import on_ranks
+from rlk_testing.stand_ins import StandInParameters
+from rlk_testing.tools.thread_ranks import OtherRankRefuses, on_ranks
 
 
 def unit(p, q):
@@ -294,15 +294,6 @@ def test_ranks_halve_a_step_until_the_mean_of_their_losses_is_no_worse():
 
 
 def test_a_step_that_one_rank_does_not_accept_is_taken_by_none():
-    class OtherRankRefuses:
-        rank, size = 0, 2
-
-        def mean(self, tensor):
-            return tensor / 2 if tensor.dim() == 0 else tensor
-
-        def agree(self, value):
-            return value
-
     one = One(1.0, lambda x: x)
     accepted = Loss(one.x.sum(), distribution=one.x.expand(4, 1), accept=torch.tensor(True))
     one.optimiser.step(Objective(one.optimiser.group, lambda: accepted, (), OtherRankRefuses()))

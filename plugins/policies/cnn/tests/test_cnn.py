@@ -128,7 +128,7 @@ def test_whole_numbers_from_0_to_255_become_0_to_1():
 
 
 def test_a_policy_takes_raw_images(rlk_make):
-    from rlk_testing import stand_in_kernel
+    from rlk_testing.stand_ins import stand_in_kernel
 
     class Screen(gym.Env):
         observation_space, action_space = image(36, 36, 3), gym.spaces.Discrete(2)

@@ -44,7 +44,7 @@ def test_what_makes_no_layers_is_refused(wrong):
 
 
 def test_its_settings_are_reached_through_a_run(rlk_make):
-    from rlk_testing import stand_in_kernel
+    from rlk_testing.stand_ins import stand_in_kernel
 
     kernel = stand_in_kernel(discover=True)
     agent = rlk_make("stand-in", kernel=kernel, policy="mlp", mlp={"layers": [7]})

@@ -15,7 +15,7 @@ from rlk.restoring.saved_plan import as_json, spec_of
 from rlk_multi_input.config import MultiInputConfig
 from rlk_multi_input.network import ConcatenatedKeys, MultiInput
 from rlk_networks import Head, Linear, preprocess
-from rlk_testing import observations
+from rlk_testing.contracts.policy.observations import observations
 
 NUMBERS = gym.spaces.Dict(
     {

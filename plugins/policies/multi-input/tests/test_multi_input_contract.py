@@ -3,7 +3,8 @@
 import gymnasium as gym
 import numpy as np
 
-from rlk_testing import BY_NAME, PolicyContract
+from rlk_testing import PolicyContract
+from rlk_testing.contracts.policy.observations import OBSERVATION_SPACES
 
 WITH_IMAGE = gym.spaces.Dict(
     {
@@ -15,13 +16,13 @@ WITH_IMAGE = gym.spaces.Dict(
 
 class TestMultiInput(PolicyContract):
     component = "multi-input"
-    observation_spaces = (BY_NAME["Dict"], WITH_IMAGE)
+    observation_spaces = (OBSERVATION_SPACES["Dict"], WITH_IMAGE)
 
 
 class TestMultiInputForEveryHead(PolicyContract):
     component = "multi-input"
     settings = {"share_encoder": False}
-    observation_spaces = (BY_NAME["Dict"], WITH_IMAGE)
+    observation_spaces = (OBSERVATION_SPACES["Dict"], WITH_IMAGE)
 
 
 class TestMultiInputPolicy(PolicyContract):

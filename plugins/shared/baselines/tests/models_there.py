@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rlk_testing.stable_baselines_pickles import box, discrete, object_there
+from rlk_testing.tools.stable_baselines_pickles import box, discrete, object_there
 
 OF_PPO2 = {
     "gamma": 0.9,

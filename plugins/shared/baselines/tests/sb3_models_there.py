@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from rlk_testing.stable_baselines_pickles import box, discrete, object_there, packed, stand_in
+from rlk_testing.tools.stable_baselines_pickles import box, discrete, object_there, packed, stand_in
 
 PENDULUM = torch.tensor([[1.0, 0.0, 0.5], [-1.0, 0.0, -2.0]])
 OF_ALL = {"verbose": 0, "n_envs": 1, "seed": None, "learning_rate": 1e-3, "gamma": 0.9}

@@ -14,7 +14,7 @@ from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
 from rlk_baselines.common.callbacks import BaseCallback
 from rlk_baselines.common.noise import NormalActionNoise
 from rlk_baselines.gail import ExpertDataset
-from rlk_testing.contract import same
+from rlk_testing.tools.states import same
 
 SMALL = {"n_steps": 32, "nminibatches": 1}
 OFF = {"learning_starts": 5, "batch_size": 8, "buffer_size": 500}

@@ -14,7 +14,7 @@ from rlk_baselines import logger
 from rlk_baselines.common import make_vec_env
 from rlk_baselines.common.callbacks import EvalCallback
 from rlk_baselines.common.vec_env import VecNormalize
-from rlk_testing.faults import full_disk
+from rlk_testing.tools.faults import full_disk
 
 
 def saved_model(folder: Path) -> Callable[[], Any]:

@@ -12,7 +12,7 @@ from rlk.errors import BadFile
 from rlk_baselines import GAIL
 from rlk_baselines.gail import ExpertDataset, generate_expert_traj
 from rlk_schedules import Linear
-from rlk_testing.forged import members, packed
+from rlk_testing.tools.forged_files import members, packed
 
 
 @pytest.fixture

@@ -20,8 +20,8 @@ from rlk_baselines.tensorflow.inert_pickle import (
     path_of,
     plain_load,
 )
-from rlk_testing.contract import same
-from rlk_testing.stable_baselines_pickles import stand_in
+from rlk_testing.tools.stable_baselines_pickles import stand_in
+from rlk_testing.tools.states import same
 
 
 class Trap:

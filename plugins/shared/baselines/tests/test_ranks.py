@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rlk_baselines import PPO1
-from rlk_testing.launched import HAS_MPI, MPIRUN, Launched
+from rlk_testing.tools.launched import HAS_MPI, MPIRUN, Launched
 
 LIMIT_SECONDS = 200
 PROGRAM = Path(__file__).with_name("program_of_ranks.py")

@@ -24,7 +24,7 @@ from sb3_models_there import (
 from torch import nn
 
 from rlk_baselines.sb3_contrib import MaskablePPO
-from rlk_testing.stable_baselines_pickles import discrete, object_there
+from rlk_testing.tools.stable_baselines_pickles import discrete, object_there
 from rlk_toy_environments.identity import IdentityEnv
 from rlk_toy_environments.masked_identity import MaskedIdentityEnv
 

@@ -29,7 +29,7 @@ from torch import nn
 
 from rlk_baselines.sb3 import A2C, DQN, PPO, SAC
 from rlk_baselines.sb3.saved.dict_order import in_alphabetical_order
-from rlk_testing.stable_baselines_pickles import object_there
+from rlk_testing.tools.stable_baselines_pickles import object_there
 
 PARTS: dict[str, Any] = {
     "speed": ([-1], [1], np.float32),

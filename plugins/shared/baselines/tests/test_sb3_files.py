@@ -35,7 +35,7 @@ from torch import nn
 import rlk_baselines
 from rlk.errors import BadFile
 from rlk_baselines.sb3 import A2C, DDPG, DQN, PPO, SAC, TD3
-from rlk_testing.stable_baselines_pickles import box, discrete, image_box, packed, stand_in
+from rlk_testing.tools.stable_baselines_pickles import box, discrete, image_box, packed, stand_in
 
 CARTPOLE = torch.tensor([[0.1, -0.2, 0.03, 0.4], [0.0, 0.3, -0.1, -0.2]])
 

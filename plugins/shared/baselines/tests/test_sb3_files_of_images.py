@@ -11,7 +11,7 @@ from sb3_models_there import OF_PPO, OF_TD3, SWING, Seen, close, discrete, mlp, 
 from torch import nn
 
 from rlk_baselines.sb3 import PPO, TD3
-from rlk_testing.stable_baselines_pickles import image_box
+from rlk_testing.tools.stable_baselines_pickles import image_box
 
 SEEN = np.random.default_rng(0).integers(0, 256, (2, 2, 44, 44), np.uint8)
 IMAGES = torch.from_numpy(SEEN)

@@ -16,7 +16,7 @@ from torch import nn
 from rlk_baselines.sb3 import A2C, DDPG, DQN, PPO, SAC, TD3
 from rlk_baselines.sb3.common.evaluation import evaluate_policy
 from rlk_baselines.sb3.common.vec_env import DummyVecEnv
-from rlk_testing.stable_baselines_pickles import discrete, object_there
+from rlk_testing.tools.stable_baselines_pickles import discrete, object_there
 
 SEEN = np.random.default_rng(0).integers(0, 256, (3, 2, 44, 44), np.uint8)
 

@@ -31,7 +31,7 @@ from rlk_baselines.sb3.common.callbacks import BaseCallback
 from rlk_baselines.sb3.common.env_util import make_vec_env
 from rlk_baselines.sb3.common.monitor import Monitor, load_results
 from rlk_baselines.sb3.common.vec_env import DummyVecEnv
-from rlk_testing.forks import ForkServer
+from rlk_testing.tools.forks import ForkServer
 
 SMALL: dict[str, Any] = {"n_steps": 16, "batch_size": 16, "n_epochs": 1}
 #: What RL Zoo passes to `load` in order to show a model.

@@ -24,7 +24,7 @@ from torch import nn
 
 from rlk_baselines.sb3 import PPO
 from rlk_baselines.sb3_contrib import MaskablePPO, RecurrentPPO
-from rlk_testing.stable_baselines_pickles import discrete, image_box, packed, stand_in
+from rlk_testing.tools.stable_baselines_pickles import discrete, image_box, packed, stand_in
 
 RECURRENT = "sb3_contrib.common.recurrent.policies.Recurrent"
 #: Where episodes of three environments begin, step by step.

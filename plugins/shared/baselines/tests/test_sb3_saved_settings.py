@@ -23,7 +23,7 @@ from rlk_baselines.sb3 import A2C, DQN, PPO
 from rlk_baselines.sb3.common.buffers import ReplayBuffer
 from rlk_baselines.sb3.saved import files
 from rlk_baselines.tensorflow.loading import LeftOut
-from rlk_testing.stable_baselines_pickles import object_there, packed, stand_in
+from rlk_testing.tools.stable_baselines_pickles import object_there, packed, stand_in
 
 
 def test_a_schedule_that_is_a_number_is_read(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from networks_there import (
 )
 
 from rlk_baselines import A2C, ACER, PPO2
-from rlk_testing.stable_baselines_pickles import discrete, image_box, packed, stand_in
+from rlk_testing.tools.stable_baselines_pickles import discrete, image_box, packed, stand_in
 
 
 def test_an_actor_critic_acts_and_judges_as_its_file_says(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from models_there import OF_SAC, OF_TD3, PENDULUM_SPACES, saved
 from networks_there import cnn, dense, layers, relu, seen
 
 from rlk_baselines import SAC, TD3
-from rlk_testing.stable_baselines_pickles import image_box
+from rlk_testing.tools.stable_baselines_pickles import image_box
 
 SHAPE = (44, 44, 2)
 IMAGES = np.random.default_rng(1).integers(0, 256, (2, *SHAPE), np.uint8)

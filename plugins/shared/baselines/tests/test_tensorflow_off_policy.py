@@ -25,7 +25,7 @@ from networks_there import (
 )
 
 from rlk_baselines import DDPG, DQN, SAC, TD3
-from rlk_testing.stable_baselines_pickles import object_there
+from rlk_testing.tools.stable_baselines_pickles import object_there
 
 
 @pytest.mark.parametrize("is_normed", [False, True])

@@ -16,7 +16,7 @@ from rlk.errors import EnvironmentFailed, NotFinite
 from rlk.records import Act
 from rlk_evaluation import evaluate as module
 from rlk_evaluation.evaluate import Evaluation, evaluate_run, play_episodes
-from rlk_testing import stand_in_kernel
+from rlk_testing.stand_ins import stand_in_kernel
 
 WALK = "rlk_testing.environments:Walk"
 KERNEL = stand_in_kernel(discover=True)

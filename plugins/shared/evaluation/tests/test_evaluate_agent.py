@@ -12,8 +12,8 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 import rlk
 from rlk.errors import BrokenPlugin, PlanError, RlkError
 from rlk_evaluation.evaluate import evaluate_agent
-from rlk_testing import stand_in_kernel
 from rlk_testing.environments import Walk
+from rlk_testing.stand_ins import stand_in_kernel
 
 WALK = "rlk_testing.environments:Walk"
 KERNEL = stand_in_kernel(discover=True)

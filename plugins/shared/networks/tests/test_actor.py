@@ -10,7 +10,7 @@ import torch
 from rlk.records import Field
 from rlk_networks import Head, Linear
 from rlk_networks.actor import DistributionActor
-from rlk_testing import NoLayers
+from rlk_testing.stand_ins import NoLayers
 
 
 class TwoActions:

@@ -7,7 +7,7 @@ from torch import nn
 
 from rlk.errors import PlanError
 from rlk_networks import Architecture, Head, Linear, Policy
-from rlk_testing import NoLayers
+from rlk_testing.stand_ins import NoLayers
 
 BOX = gym.spaces.Box(-1.0, 1.0, (3,))
 

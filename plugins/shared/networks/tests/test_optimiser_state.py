@@ -11,7 +11,7 @@ import torch
 from torch.optim import SGD, Adam, RMSprop
 
 from rlk_networks import load_optimiser_state, optimiser_state
-from rlk_testing.contract import plain
+from rlk_testing.tools.states import plain
 
 
 def steps(network: Any, optimiser: Any, count: int = 3) -> None:

@@ -11,7 +11,7 @@ from torch import nn
 from rlk.errors import RlkError
 from rlk_flat_parameters import FlatParameters
 from rlk_networks import Head, Linear
-from rlk_testing import NoLayers
+from rlk_testing.stand_ins import NoLayers
 
 BOX = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
 

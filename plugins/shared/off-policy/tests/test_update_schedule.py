@@ -10,7 +10,7 @@ from rlk.errors import PlanError
 from rlk.running.clock import Clock
 from rlk_off_policy.settings import parse_train_freq
 from rlk_off_policy.update_schedule import UpdateSchedule
-from rlk_testing.thread_ranks import on_ranks
+from rlk_testing.tools.thread_ranks import on_ranks
 
 
 def plan_of(*, steps_nothing=False):

@@ -15,7 +15,7 @@ from rlk_categorical.distribution import Categorical
 from rlk_on_policy.advantages import advantages, logged_advantages
 from rlk_on_policy.heads import actor_critic
 from rlk_rollout.rollout import Rollout
-from rlk_testing import NoLayers
+from rlk_testing.stand_ins import NoLayers
 
 
 def policy():

@@ -19,7 +19,7 @@ from rlk_on_policy.checks import refuse_uneven_minibatches, sequence_length, who
 from rlk_on_policy.recurrent import RecurrentActor, state_fields
 from rlk_on_policy.sequences import Sequences, sequence_epochs, shuffled_sequences, whole
 from rlk_rollout.rollout import Rollout
-from rlk_testing import NoLayers
+from rlk_testing.stand_ins import NoLayers
 
 T, N = 4, 3
 

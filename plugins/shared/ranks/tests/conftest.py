@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from rlk_testing.launched import HAS_MPI, MPIRUN, Launched
+from rlk_testing.tools.launched import HAS_MPI, MPIRUN, Launched
 
 PROGRAMS = Path(__file__).parent / "programs"
 #: For a machine of two slow threads that others use too; a hang is what it finds.

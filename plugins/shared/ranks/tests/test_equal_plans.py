@@ -11,7 +11,7 @@ from rlk.planning.spec import make_spec
 from rlk.registry.kernel import default_kernel
 from rlk_expert_data import generate_expert_traj
 from rlk_ranks.equal_plans import check_plans
-from rlk_testing.thread_ranks import on_ranks
+from rlk_testing.tools.thread_ranks import on_ranks
 
 KERNEL = default_kernel()
 CART = "CartPole-v1"

@@ -11,7 +11,7 @@ import torch
 
 from rlk.errors import PlanError
 from rlk_ranks.gpus import device_of
-from rlk_testing.thread_ranks import on_ranks
+from rlk_testing.tools.thread_ranks import on_ranks
 
 IMAGES = gym.spaces.Box(0, 255, (36, 36, 1), np.uint8)
 NUMBERS = gym.spaces.Box(-1, 1, (3,), np.float32)

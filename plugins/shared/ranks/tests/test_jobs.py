@@ -83,7 +83,7 @@ def others(plugin, programs):
     equal = ("--plugin", programs / "equal.py")
     stops = f"{programs / 'stops.py'}:"
     trouble = ("--env", f"{programs / 'trouble.py'}:Trouble", "--timesteps", 100_000)
-    game = ("--env", "rlk_testing.masked_game:MaskedGame", "--plugin", "action-masking")
+    game = ("--env", "rlk_testing.environments:MaskedGame", "--plugin", "action-masking")
     unset = ("run", "--algo", "ppo2", "--env", env_for("ppo2"), "--plugin", plugin, "--quiet")
 
     def stopped(name, *more):

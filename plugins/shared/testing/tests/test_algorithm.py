@@ -13,9 +13,8 @@ import torch
 from rlk.component import Component
 from rlk.records import Act, Update
 from rlk.settings import setting
-from rlk_testing import AlgorithmContract, stand_in_kernel
-from rlk_testing.stand_in_config import StandInConfig
-from rlk_testing.stand_ins import COMPONENTS, RandomActor, StandIn
+from rlk_testing import AlgorithmContract
+from rlk_testing.stand_ins import COMPONENTS, RandomActor, StandIn, StandInConfig, stand_in_kernel
 
 GOOD = COMPONENTS["algorithms"]
 
@@ -361,7 +360,7 @@ def test_a_factory_that_is_not_there_fails(rlk_verdict):
 def test_a_config_in_a_module_that_imports_torch_fails(rlk_verdict):
     check = "test_planning_with_it_imports_neither_torch_nor_gymnasium"
     config = attrs.make_class("Heavy", {"x": attrs.field(default=1)}, kw_only=True)
-    config.__module__ = "rlk_testing.stand_ins"
+    config.__module__ = "rlk_testing.stand_ins.policy"
     assert rlk_verdict(GOOD_SUITE, check) == "passed"
     assert "torch" in rlk_verdict(suite(attrs.evolve(GOOD, config=config)), check)
 

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from rlk.component import Component
-from rlk_testing import AlgorithmContract, stand_in_kernel
-from rlk_testing.stand_ins import COMPONENTS, RandomActor, StandIn
+from rlk_testing import AlgorithmContract
+from rlk_testing.stand_ins import COMPONENTS, RandomActor, StandIn, stand_in_kernel
 
 GOOD = COMPONENTS["algorithms"]
 LEAVES = "test_an_actor_leaves_what_it_is_given_as_it_was"

@@ -6,8 +6,8 @@ import attrs
 import numpy as np
 import pytest
 
-from rlk_testing import AlgorithmContract, stand_in_kernel
-from rlk_testing.stand_ins import COMPONENTS, RandomActor, StandIn
+from rlk_testing import AlgorithmContract
+from rlk_testing.stand_ins import COMPONENTS, RandomActor, StandIn, stand_in_kernel
 
 GOOD = COMPONENTS["algorithms"]
 NOT_FINITE = "test_a_non_finite_number_stops_the_run_and_leaves_parameters_finite"

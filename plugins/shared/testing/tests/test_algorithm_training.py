@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from rlk.running.seeding import Streams
-from rlk_testing import AlgorithmContract, stand_in_kernel
-from rlk_testing.stand_ins import COMPONENTS, StandIn
+from rlk_testing import AlgorithmContract
+from rlk_testing.stand_ins import COMPONENTS, StandIn, stand_in_kernel
 
 GOOD = COMPONENTS["algorithms"]
 DRAWS = "test_nothing_draws_from_a_global_generator"

@@ -11,7 +11,7 @@ import rlk_testing
 from rlk.component import Component
 from rlk.settings import setting
 from rlk_testing import Contract, fixtures
-from rlk_testing.applies import applies, is_applicable, questions
+from rlk_testing.contracts.shared.applies import applies, is_applicable, questions
 
 CONTRACTS = [name for name in rlk_testing.__all__ if name.endswith("Contract")]
 #: Suite -> number of its own checks that have conditions, without those that it inherits. A new one

@@ -9,7 +9,8 @@ import torch
 
 from rlk.component import Component
 from rlk_networks import Policy, flat_size
-from rlk_testing import NoLayers, PolicyContract
+from rlk_testing import PolicyContract
+from rlk_testing.stand_ins import NoLayers
 
 
 class Hidden(NoLayers):

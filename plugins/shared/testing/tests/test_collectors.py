@@ -8,9 +8,9 @@ import attrs
 import numpy as np
 import pytest
 
-from rlk_testing import CollectorContract, stand_in_collector
-from rlk_testing.stand_in_collector import StandInCollector
-from rlk_testing.stand_ins import COMPONENTS
+from rlk_testing import CollectorContract
+from rlk_testing.stand_ins import COMPONENTS, StandInCollector
+from rlk_testing.stand_ins import collector as stand_in_collector
 
 GOOD = attrs.evolve(COMPONENTS["collectors"], name="gathers")
 

@@ -98,7 +98,7 @@ TRACES = "test_compile_traces_an_update_with_it_or_gives_the_reason_that_is_expe
     ids=lambda value: getattr(value, "__name__", None),
 )
 def test_a_broken_extension_fails(rlk_fails, monkeypatch, factory, check):
-    monkeypatch.setattr("rlk_testing.thread_ranks._TIMEOUT_SECONDS", 2.0)
+    monkeypatch.setattr("rlk_testing.tools.thread_ranks._TIMEOUT_SECONDS", 2.0)
     broken = attrs.evolve(PENALISES, factory=factory)
     rlk_fails(testing.ExtensionContract, PENALISES, broken, check)
 
@@ -119,7 +119,7 @@ def test_an_extension_that_cannot_be_traced_says_so_in_its_suite(rlk_verdict):
 
 
 def test_a_rank_that_waits_for_the_other_is_told(rlk_verdict, monkeypatch):
-    monkeypatch.setattr("rlk_testing.thread_ranks._TIMEOUT_SECONDS", 2.0)
+    monkeypatch.setattr("rlk_testing.tools.thread_ranks._TIMEOUT_SECONDS", 2.0)
     said = verdict_of(rlk_verdict, AsksTheOtherRankForNothing, RANKS)
     assert "it must communicate as often on both" in said
 

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from rlk_testing.faults import ctrl_c_after, disk_gone_after, failing_after
+from rlk_testing.tools.faults import ctrl_c_after, disk_gone_after, failing_after
 
 
 def test_a_disk_that_is_gone_keeps_what_it_was_given_and_only_of_files_opened_unbuffered(tmp_path):

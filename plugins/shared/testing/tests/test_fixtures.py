@@ -1,17 +1,19 @@
-"""The pytest plugin and the small helpers of `rlk_testing`."""
+"""The pytest plugin, and what tests get of `rlk_testing` besides the suites."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 
 import rlk
 import rlk_testing
-from rlk_testing import environments
-from rlk_testing.contract import run_python
+from rlk_testing import environments, stand_ins
 from rlk_testing.environments import Forever
 from rlk_testing.fixtures import making_agents
 from rlk_testing.stand_ins import COMPONENTS
+from rlk_testing.tools.fresh_python import run_python
+from rlk_testing.tools.states import same
 
 
 def test_the_pytest_plugin_imports_nothing_heavy():
@@ -22,9 +24,16 @@ def test_the_pytest_plugin_imports_nothing_heavy():
     )
 
 
-@pytest.mark.parametrize("name", rlk_testing.__all__)
-def test_every_name_of_the_package_is_there(name):
-    assert getattr(rlk_testing, name) is not None
+def test_the_environments_import_no_torch():
+    assert (
+        run_python("import sys, rlk_testing.environments; print('torch' in sys.modules)") == "False"
+    )
+
+
+@pytest.mark.parametrize("package", [rlk_testing, stand_ins])
+def test_every_name_of_a_package_is_there(package):
+    for name in package.__all__:
+        assert getattr(package, name) is not None
 
 
 def test_another_name_is_an_attribute_error():
@@ -111,3 +120,15 @@ def test_a_forever_is_only_ever_cut_off():
     env.reset(seed=0)
     assert env.step(0)[1:4] == (1.0, False, False)
     assert env.step(0)[1:4] == (1.0, False, True)
+
+
+def test_states_are_the_same_bit_for_bit_and_arrays_of_objects_by_what_is_in_them():
+    def infos(*numbers):
+        found = np.empty(2, object)
+        found[:] = [{"place": np.float32(number)} for number in numbers]
+        return (np.arange(2), {"final_info": found})
+
+    assert same(infos(1.0, 2.0), infos(1.0, 2.0))
+    assert not same(infos(1.0, 2.0), infos(1.0, 3.0))
+    assert same(np.array([np.nan]), np.array([np.nan])) and not same(np.zeros(1), -np.zeros(1))
+    assert not same(np.zeros(2, np.float32), np.zeros(2))

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from rlk_testing.forks import ForkServer
-from rlk_testing.wheels import install
+from rlk_testing.tools.forks import ForkServer
+from rlk_testing.tools.wheels import install
 
 EXAMPLE = Path(__file__).parents[4] / "examples" / "third_party_plugin"
 

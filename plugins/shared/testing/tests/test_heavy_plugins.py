@@ -8,7 +8,8 @@ import os
 import pytest
 
 from rlk.registry.kernel import Kernel
-from rlk_testing import CommandContract, EnvironmentContract, FinderContract, light_imports
+from rlk_testing import CommandContract, EnvironmentContract, FinderContract
+from rlk_testing.tools import light_imports
 
 METADATA = "Metadata-Version: 2.1\nName: rlk-weights\nVersion: 0.1\n"
 ENTRY_POINTS = """

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from rlk.registry.kernel import Kernel
-from rlk_testing.light_imports import HEAVY, Refusal, of_module, report
+from rlk_testing.tools.light_imports import HEAVY, Refusal, of_module, report
 
 
 def test_every_installed_component_and_the_help_of_every_command_are_asked():
@@ -19,8 +19,8 @@ def test_every_installed_component_and_the_help_of_every_command_are_asked():
 
 
 def test_a_module_that_imports_something_heavy_is_found():
-    assert of_module("rlk_testing.stand_in_parameters").imports == ["torch"]
-    found = of_module("rlk_testing.stand_in_config")
+    assert of_module("rlk_testing.stand_ins.parameters").imports == ["torch"]
+    found = of_module("rlk_testing.stand_ins.config")
     assert (found.imports, found.error) == ([], "")
 
 

@@ -13,9 +13,8 @@ from rlk.records import Loss, Update
 from rlk_networks.layers import Head, Linear
 from rlk_off_policy.actor import GreedyActor
 from rlk_off_policy.update_schedule import UpdateSchedule
-from rlk_testing import OffPolicyContract, stand_in_kernel
-from rlk_testing.stand_in_config import OffPolicyStandInConfig
-from rlk_testing.stand_ins import COMPONENTS, RandomActor
+from rlk_testing import OffPolicyContract
+from rlk_testing.stand_ins import COMPONENTS, OffPolicyStandInConfig, RandomActor, stand_in_kernel
 
 
 class LinearQ:

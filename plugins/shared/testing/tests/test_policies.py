@@ -11,9 +11,7 @@ import torch
 
 import rlk_testing as testing
 from rlk.spaces import map_observation
-from rlk_testing.stand_in_parameters import StandInParameters
-from rlk_testing.stand_in_policy import StandInModule, StandInPolicy
-from rlk_testing.stand_ins import COMPONENTS
+from rlk_testing.stand_ins import COMPONENTS, StandInModule, StandInParameters, StandInPolicy
 
 
 class FlattensACopy(StandInPolicy):

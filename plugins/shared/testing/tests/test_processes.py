@@ -10,8 +10,8 @@ import time
 
 import pytest
 
-from rlk_testing import processes
-from rlk_testing.processes import descendants, of_session, runs
+from rlk_testing.tools import processes
+from rlk_testing.tools.processes import descendants, of_session, runs
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sessions of POSIX")
 HAS_A_CHILD = (

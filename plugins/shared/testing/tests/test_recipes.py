@@ -7,8 +7,9 @@ import pytest
 
 from rlk.component import Component
 from rlk.settings import setting
-from rlk_testing import RecipeContract, stand_in_kernel
+from rlk_testing import RecipeContract
 from rlk_testing.environments import BY_ACTION_SPACE
+from rlk_testing.stand_ins import stand_in_kernel
 
 
 @attrs.frozen(kw_only=True)

@@ -15,8 +15,9 @@ import torch
 import rlk_testing as testing
 from rlk.errors import BadFile
 from rlk_testing import stand_ins
-from rlk_testing.forged import packed
 from rlk_testing.stand_ins import COMPONENTS
+from rlk_testing.stand_ins.serializer import pack, unpack
+from rlk_testing.tools.forged_files import packed
 
 
 class Pickles(stand_ins.StandInSerializer):
@@ -175,7 +176,7 @@ class EmptiesTheFileFirst(stand_ins.StandInSerializer):
 
 class WritesInPlace(stand_ins.StandInSerializer):
     def write(self, path, state):
-        path.write_bytes(zlib.compress(json.dumps(stand_ins._pack(state)).encode()))
+        path.write_bytes(zlib.compress(json.dumps(pack(state)).encode()))
 
 
 class LeavesAFileBeside(stand_ins.StandInSerializer):
@@ -202,14 +203,14 @@ class WritesPlainZips(stand_ins.StandInSerializer):
     """A first attempt: JSON in a zip, read without any check."""
 
     def write(self, path, state):
-        document = json.dumps(stand_ins._pack(state)).encode()
+        document = json.dumps(pack(state)).encode()
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(packed([("state.json", document)]))
 
     def read(self, path):
         try:
             with zipfile.ZipFile(path) as archive:
-                return stand_ins._unpack(json.loads(archive.read("state.json")))
+                return unpack(json.loads(archive.read("state.json")))
         except zipfile.BadZipFile as error:
             raise BadFile(str(error)) from None
 

@@ -6,8 +6,7 @@ import attrs
 import pytest
 
 from rlk_testing import CollectorContract
-from rlk_testing.stand_in_collector import StandInCollector
-from rlk_testing.stand_ins import COMPONENTS
+from rlk_testing.stand_ins import COMPONENTS, StandInCollector
 
 
 class Still:

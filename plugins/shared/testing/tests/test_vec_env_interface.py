@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import rlk_testing as testing
-from rlk_testing.stand_in_vec_env import StandInVecEnv
-from rlk_testing.stand_ins import COMPONENTS
+from rlk_testing.stand_ins import COMPONENTS, StandInVecEnv
 
 
 class SaysAnotherSpace(StandInVecEnv):

@@ -14,8 +14,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 import rlk_testing as testing
 from rlk import spaces
 from rlk.errors import EnvironmentFailed
-from rlk_testing.stand_in_vec_env import StandInVecEnv
-from rlk_testing.stand_ins import COMPONENTS
+from rlk_testing.stand_ins import COMPONENTS, StandInVecEnv
 
 
 class ReusesArrays(StandInVecEnv):

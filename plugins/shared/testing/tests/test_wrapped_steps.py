@@ -12,7 +12,7 @@ import rlk_testing as testing
 from rlk import hookimpl
 from rlk.component import Component
 from rlk.records import Step
-from rlk_testing.handed_steps import copies
+from rlk_testing.contracts.shared.handed_steps import copies
 
 
 class DoublesRewards:

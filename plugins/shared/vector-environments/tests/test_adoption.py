@@ -8,9 +8,9 @@ import pytest
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 
 from rlk.errors import EnvironmentFailed, PlanError
+from rlk_testing.contracts.vec_env.plain_loop import check, makers
 from rlk_testing.environments import Walk
-from rlk_testing.stand_in_vec_env import StandInVecEnv
-from rlk_testing.vec_env_twin import check, makers
+from rlk_testing.stand_ins import StandInVecEnv
 from rlk_vector_environments.adoption import ResetWhereEnded, adopt, autoreset_mode
 
 

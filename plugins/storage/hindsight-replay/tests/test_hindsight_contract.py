@@ -8,7 +8,7 @@ import pytest
 
 from rlk.spaces import map_observation
 from rlk_testing import DecoratorContract
-from rlk_testing.trajectory import Trajectory, at, equal
+from rlk_testing.contracts.storage.trajectory import Trajectory, at, equal
 
 PLACE = gym.spaces.Box(-1e6, 1e6, (2,), np.float32)
 SPACE = gym.spaces.Dict({"achieved_goal": PLACE, "desired_goal": PLACE, "observation": PLACE})

@@ -13,7 +13,7 @@ from rlk_hindsight_replay.checks import check_goals
 from rlk_hindsight_replay.config import HindsightReplayConfig
 from rlk_hindsight_replay.rewards import Judge, judges
 from rlk_hindsight_replay.storage import HindsightReplay
-from rlk_testing.trajectory import schema_for
+from rlk_testing.contracts.storage.trajectory import schema_for
 
 PLACE = gym.spaces.Box(-9, 9, (3,), np.float32)
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlk.records import Update
-from rlk_testing.replay_twin import ReplayTwin
-from rlk_testing.trajectory import Trajectory, schema
+from rlk_testing.contracts.storage.brute_force_replay import BruteForceReplay
+from rlk_testing.contracts.storage.trajectory import Trajectory, schema
 
 STRATEGIES = ["future", "final", "episode", "random"]
 
@@ -25,10 +25,10 @@ class EndlessTrajectory(Trajectory):
     make_env = EndlessLine
 
 
-def twin_of(trajectory: Any, rows: int, **keywords: Any) -> ReplayTwin:
+def twin_of(trajectory: Any, rows: int, **keywords: Any) -> BruteForceReplay:
     world = trajectory.make_env()
     ends = getattr(world, "compute_terminated", None)
-    return ReplayTwin(
+    return BruteForceReplay(
         trajectory.n_envs,
         rows,
         float(np.float32(0.9)),

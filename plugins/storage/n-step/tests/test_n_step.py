@@ -16,8 +16,8 @@ from rlk_prioritized_replay.config import PrioritizedReplayConfig
 from rlk_prioritized_replay.storage import PrioritizedReplay
 from rlk_replay.config import ReplayConfig
 from rlk_replay.storage import Replay
-from rlk_testing.replay_twin import ReplayTwin
-from rlk_testing.trajectory import Trajectory, schema, schema_for
+from rlk_testing.contracts.storage.brute_force_replay import BruteForceReplay
+from rlk_testing.contracts.storage.trajectory import Trajectory, schema, schema_for
 
 BOX = gym.spaces.Box(-1e6, 1e6, (1,), np.float32)
 
@@ -147,7 +147,7 @@ def test_every_return_is_that_of_the_twin(prioritized, n_envs, n_steps, steps, e
     trajectory = Trajectory(BOX, gym.spaces.Discrete(4), n_envs=n_envs, seed=seed, ends=ends)
     others = [PrioritizedReplay(PrioritizedReplayConfig())] if prioritized else []
     storage = opened(schema(trajectory, gamma=0.9, seed=seed), n_steps, rows * n_envs, *others)
-    twin = ReplayTwin(n_envs, rows, float(np.float32(0.9)), n_steps=n_steps)
+    twin = BruteForceReplay(n_envs, rows, float(np.float32(0.9)), n_steps=n_steps)
     for count in steps:
         for step in trajectory.steps(count):
             storage.add(step)

@@ -16,8 +16,8 @@ from rlk_prioritized_replay.storage import PrioritizedReplay
 from rlk_replay.config import ReplayConfig
 from rlk_replay.ring import Ring
 from rlk_replay.storage import Replay
-from rlk_testing.contract import same
-from rlk_testing.trajectory import Trajectory, schema_for
+from rlk_testing.contracts.storage.trajectory import Trajectory, schema_for
+from rlk_testing.tools.states import same
 
 SPACE = gym.spaces.Dict(
     {

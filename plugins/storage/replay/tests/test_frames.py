@@ -22,8 +22,8 @@ from rlk_replay.ring import Ring
 from rlk_replay.stack import Stack, stack_of
 from rlk_replay.storage import Replay
 from rlk_stored_steps.leaves import Leaf
-from rlk_testing.contract import same
-from rlk_testing.trajectory import schema_for
+from rlk_testing.contracts.storage.trajectory import schema_for
+from rlk_testing.tools.states import same
 
 K = 4
 SHAPES = {

@@ -17,8 +17,8 @@ from rlk_replay.config import ReplayConfig
 from rlk_replay.memory import Mapped, in_memory
 from rlk_replay.storage import Replay
 from rlk_testing import StorageContract
-from rlk_testing.contract import same
-from rlk_testing.trajectory import SPACES, Trajectory, schema
+from rlk_testing.contracts.storage.trajectory import SPACES, Trajectory, schema
+from rlk_testing.tools.states import same
 
 
 class TestMappedReplay(StorageContract):

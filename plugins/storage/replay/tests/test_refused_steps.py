@@ -13,8 +13,8 @@ from rlk.records import Step
 from rlk.spaces import map_observation
 from rlk_replay.config import ReplayConfig
 from rlk_replay.storage import Replay
-from rlk_testing.contract import same
-from rlk_testing.trajectory import SPACES, Trajectory, equal, numbers, schema
+from rlk_testing.contracts.storage.trajectory import SPACES, Trajectory, equal, numbers, schema
+from rlk_testing.tools.states import same
 
 STACKS = gym.spaces.Box(0, 255, (4, 90), np.uint8)
 CASES = {

@@ -17,7 +17,7 @@ from rlk_replay.config import ReplayConfig
 from rlk_replay.protocol import ReplayStorage
 from rlk_replay.storage import Replay
 from rlk_replay.window import Window
-from rlk_testing.trajectory import schema_for
+from rlk_testing.contracts.storage.trajectory import schema_for
 
 GAMMA = 0.5
 

@@ -16,8 +16,8 @@ from rlk.records import Field, Schema, Step
 from rlk_replay.component import component
 from rlk_replay.config import ReplayConfig
 from rlk_replay.storage import Replay
-from rlk_testing.contract import same
-from rlk_testing.trajectory import schema_for
+from rlk_testing.contracts.storage.trajectory import schema_for
+from rlk_testing.tools.states import same
 
 SPACE = gym.spaces.Dict(
     {

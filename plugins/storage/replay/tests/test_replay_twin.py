@@ -15,7 +15,7 @@ from rlk.records import Field, Step
 from rlk_replay.config import ReplayConfig
 from rlk_replay.layout import PACKED_BYTES
 from rlk_replay.storage import Replay
-from rlk_testing.trajectory import schema_for
+from rlk_testing.contracts.storage.trajectory import schema_for
 
 GAMMA = 0.9
 SPACES = {

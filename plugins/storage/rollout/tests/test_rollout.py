@@ -15,7 +15,7 @@ from rlk.records import Field, Step
 from rlk_rollout.component import component
 from rlk_rollout.rollout import OnPolicyStorage
 from rlk_rollout.storage import RolloutStorage
-from rlk_testing.trajectory import schema_for
+from rlk_testing.contracts.storage.trajectory import schema_for
 
 BOX = gym.spaces.Box(-np.inf, np.inf, (2,), np.float64)
 DICT = gym.spaces.Dict(

@@ -11,7 +11,7 @@ import pytest
 
 from rlk.errors import RlkError
 from rlk.records import Field, Step
-from rlk_testing.trajectory import schema_for
+from rlk_testing.contracts.storage.trajectory import schema_for
 from rlk_trajectory_replay.config import TrajectoryReplayConfig
 from rlk_trajectory_replay.protocol import TrajectoryStorage
 from rlk_trajectory_replay.storage import TrajectoryReplay

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rlk_dummy import DummyVecEnv
-from rlk_testing import unusual_spaces
+from rlk_testing.environments import unusual_spaces
 
 
 @pytest.fixture(scope="session")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rlk_testing.launched import HAS_MPI, MPIRUN, Launched
-from rlk_testing.processes import of_session
+from rlk_testing.tools.launched import HAS_MPI, MPIRUN, Launched
+from rlk_testing.tools.processes import of_session
 
 #: Enough for a machine of two slow threads that others use too; a hang takes all of it.
 LIMIT_SECONDS = 150

@@ -10,15 +10,14 @@ from types import SimpleNamespace
 import pytest
 
 from rlk_subprocess import SubprocVecEnv
-from rlk_testing import unusual_spaces
-from rlk_testing.processes import descendants, runs
+from rlk_testing.environments import unusual_spaces
+from rlk_testing.tools.processes import descendants, runs
 
 
 @pytest.fixture(scope="session")
 def zoo():
     return SimpleNamespace(
         Everything=unusual_spaces.Everything,
-        equal=unusual_spaces.equal,
         play=unusual_spaces.play,
         gone=gone,
         running=runs,

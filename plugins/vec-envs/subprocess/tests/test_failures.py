@@ -19,7 +19,7 @@ import pytest
 
 from rlk.errors import EnvironmentFailed
 from rlk_subprocess import SubprocVecEnv
-from rlk_testing.doomed import Doomed, Fate
+from rlk_testing.environments import Doomed, Fate
 
 METHODS = ["forkserver", "spawn", "fork"]
 GO, RAISE, KILL, EXIT, HANG, LEAVE_CHILD, SYS_EXIT, END = Fate
@@ -90,7 +90,7 @@ def test_the_place_where_an_environment_called_sys_exit_is_printed(method, capfd
         vector.step(actions(2, 1, SYS_EXIT))
     vector.close()
     printed = capfd.readouterr().err
-    assert "doomed.py" in printed and "SystemExit: 5\nenvironment 1 was in step" in printed
+    assert "failing.py" in printed and "SystemExit: 5\nenvironment 1 was in step" in printed
 
 
 def test_a_worker_killed_from_outside_between_steps_is_reported_at_the_next():

@@ -9,8 +9,7 @@ import signal
 import numpy as np
 import pytest
 
-from rlk_testing.doomed import Doomed, Fate
-from rlk_testing.environments import Walk
+from rlk_testing.environments import Doomed, Fate, Walk
 
 
 def test_a_new_episode_has_a_seed_of_its_own_that_follows_from_the_old_one(make):

@@ -14,8 +14,7 @@ import pytest
 import rlk
 from rlk.errors import EnvironmentFailed
 from rlk_subprocess.restarts import TAG
-from rlk_testing.doomed import Doomed, Fate
-from rlk_testing.environments import Walk
+from rlk_testing.environments import Doomed, Fate, Walk
 
 
 def steps(fate, at=1, n=3):

@@ -21,7 +21,7 @@ import pytest
 from rlk.errors import EnvironmentFailed, PlanError
 from rlk_subprocess import SubprocVecEnv, launch, memory
 from rlk_subprocess.config import SubprocessConfig
-from rlk_testing.faults import full_disk
+from rlk_testing.tools.faults import full_disk
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 

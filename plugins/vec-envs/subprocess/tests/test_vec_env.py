@@ -14,6 +14,7 @@ import pytest
 
 from rlk.errors import EnvironmentFailed
 from rlk_dummy import DummyVecEnv
+from rlk_testing.tools.states import same
 from rlk_vector_environments.env_state import Unsupported
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -78,7 +79,7 @@ class Mine:
 def compare(zoo, vector, env_fns, steps, **kwargs):
     twin = DummyVecEnv(env_fns, **kwargs)
     for step, both in enumerate(zip(zoo.play(vector, steps), zoo.play(twin, steps), strict=True)):
-        assert zoo.equal(*both), f"step {step}:\n{both[0]}\n{both[1]}"
+        assert same(*both), f"step {step}:\n{both[0]}\n{both[1]}"
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -295,8 +296,8 @@ def test_a_state_goes_from_one_backend_to_the_other_and_on_the_same(zoo, make):
     other.set_state(twin.get_state())
     for action in np.random.default_rng(0).integers(0, 2, (200, 3)):
         result = vector.step(action)
-        assert zoo.equal(result, twin.step(action))
-        assert zoo.equal(result, other.step(action))
+        assert same(result, twin.step(action))
+        assert same(result, other.step(action))
 
 
 def test_a_state_that_cannot_be_had_is_none_and_one_that_does_not_fit_is_refused(make):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from rlk_testing.stand_in_vec_env import StandInVecEnv
+from rlk_testing.stand_ins import StandInVecEnv
 
 
 class Counts(gym.Env[Any, Any]):

@@ -13,7 +13,7 @@ from gymnasium import spaces
 import rlk
 from rlk.errors import PlanError
 from rlk_testing.environments import Walk
-from rlk_testing.stand_in_vec_env import StandInVecEnv
+from rlk_testing.stand_ins import StandInVecEnv
 from rlk_wrappers.config_observations import FrameStackConfig
 from rlk_wrappers.frame_stack import FrameStack
 from rlk_wrappers.frames import layout_of

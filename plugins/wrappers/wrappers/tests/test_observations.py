@@ -11,7 +11,7 @@ from gymnasium import spaces
 
 from rlk.errors import PlanError
 from rlk_testing.environments import Walk
-from rlk_testing.stand_in_vec_env import StandInVecEnv
+from rlk_testing.stand_ins import StandInVecEnv
 from rlk_wrappers.action_repeat import ActionRepeat
 from rlk_wrappers.config_observations import (
     HistoryConfig,

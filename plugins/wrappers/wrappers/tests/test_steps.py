@@ -12,8 +12,7 @@ from gymnasium import spaces
 
 import rlk
 from rlk_testing.environments import BoxMatch, Walk
-from rlk_testing.stand_in_vec_env import StandInVecEnv
-from rlk_testing.stand_ins import stand_in_kernel
+from rlk_testing.stand_ins import StandInVecEnv, stand_in_kernel
 from rlk_wrappers.action_repeat import ActionRepeat
 from rlk_wrappers.check_nan import CheckNan, NotFiniteValue
 from rlk_wrappers.config_steps import ActionRepeatConfig, CheckNanConfig, RewardClipConfig

@@ -16,8 +16,7 @@ from rlk.hookspecs import hookimpl
 from rlk.one_process import OneProcess
 from rlk.registry.hooks import Hooks
 from rlk_testing.environments import Walk
-from rlk_testing.stand_in_vec_env import StandInVecEnv
-from rlk_testing.stand_ins import stand_in_kernel
+from rlk_testing.stand_ins import StandInVecEnv, stand_in_kernel
 from rlk_wrappers import videos as videos_module
 from rlk_wrappers.checks import can_write_videos
 from rlk_wrappers.config_steps import VideoRecorderConfig

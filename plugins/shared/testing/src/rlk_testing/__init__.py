@@ -16,63 +16,59 @@ from typing import TYPE_CHECKING
 from rlk.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from rlk_testing.acting import mean_return as mean_return
-    from rlk_testing.algorithm import AlgorithmContract as AlgorithmContract
-    from rlk_testing.algorithm_off_policy import OffPolicyContract as OffPolicyContract
-    from rlk_testing.collector import CollectorContract as CollectorContract
-    from rlk_testing.command import CommandContract as CommandContract
-    from rlk_testing.contract import Contract as Contract
-    from rlk_testing.decorator import DecoratorContract as DecoratorContract
-    from rlk_testing.distribution import DistributionContract as DistributionContract
-    from rlk_testing.environment import EnvironmentContract as EnvironmentContract
-    from rlk_testing.extension import ExtensionContract as ExtensionContract
-    from rlk_testing.finder import FinderContract as FinderContract
-    from rlk_testing.logger import LoggerContract as LoggerContract
-    from rlk_testing.no_layers import NoLayers as NoLayers
-    from rlk_testing.noise import NoiseContract as NoiseContract
-    from rlk_testing.observer import CallbackContract as CallbackContract
-    from rlk_testing.optimiser import OptimiserContract as OptimiserContract
-    from rlk_testing.policy import PolicyContract as PolicyContract
-    from rlk_testing.preset import PresetContract as PresetContract
-    from rlk_testing.recipe import RecipeContract as RecipeContract
-    from rlk_testing.samples import BY_NAME as BY_NAME
-    from rlk_testing.samples import observations as observations
-    from rlk_testing.schedule import ScheduleContract as ScheduleContract
-    from rlk_testing.serializer import SerializerContract as SerializerContract
-    from rlk_testing.stand_ins import stand_in_kernel as stand_in_kernel
-    from rlk_testing.storage import StorageContract as StorageContract
-    from rlk_testing.vec_env import VecEnvContract as VecEnvContract
-    from rlk_testing.wrapper import WrapperContract as WrapperContract
+    from rlk_testing.contracts.algorithm.contract import AlgorithmContract as AlgorithmContract
+    from rlk_testing.contracts.algorithm.off_policy import OffPolicyContract as OffPolicyContract
+    from rlk_testing.contracts.callback import CallbackContract as CallbackContract
+    from rlk_testing.contracts.collector.contract import CollectorContract as CollectorContract
+    from rlk_testing.contracts.command import CommandContract as CommandContract
+    from rlk_testing.contracts.distribution.contract import (
+        DistributionContract as DistributionContract,
+    )
+    from rlk_testing.contracts.environment import EnvironmentContract as EnvironmentContract
+    from rlk_testing.contracts.extension import ExtensionContract as ExtensionContract
+    from rlk_testing.contracts.finder import FinderContract as FinderContract
+    from rlk_testing.contracts.logger import LoggerContract as LoggerContract
+    from rlk_testing.contracts.noise.contract import NoiseContract as NoiseContract
+    from rlk_testing.contracts.optimiser import OptimiserContract as OptimiserContract
+    from rlk_testing.contracts.policy.contract import PolicyContract as PolicyContract
+    from rlk_testing.contracts.preset import PresetContract as PresetContract
+    from rlk_testing.contracts.recipe import RecipeContract as RecipeContract
+    from rlk_testing.contracts.schedule import ScheduleContract as ScheduleContract
+    from rlk_testing.contracts.serializer.contract import SerializerContract as SerializerContract
+    from rlk_testing.contracts.shared.applies import applies as applies
+    from rlk_testing.contracts.shared.contract import Contract as Contract
+    from rlk_testing.contracts.shared.contract import once_per_suite as once_per_suite
+    from rlk_testing.contracts.storage.contract import StorageContract as StorageContract
+    from rlk_testing.contracts.storage.decorator import DecoratorContract as DecoratorContract
+    from rlk_testing.contracts.vec_env.contract import VecEnvContract as VecEnvContract
+    from rlk_testing.contracts.wrapper.contract import WrapperContract as WrapperContract
 else:
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
-            "AlgorithmContract": "algorithm",
-            "BY_NAME": "samples",
-            "CallbackContract": "observer",
-            "CollectorContract": "collector",
-            "CommandContract": "command",
-            "Contract": "contract",
-            "DecoratorContract": "decorator",
-            "DistributionContract": "distribution",
-            "EnvironmentContract": "environment",
-            "ExtensionContract": "extension",
-            "FinderContract": "finder",
-            "LoggerContract": "logger",
-            "NoLayers": "no_layers",
-            "NoiseContract": "noise",
-            "OffPolicyContract": "algorithm_off_policy",
-            "OptimiserContract": "optimiser",
-            "PolicyContract": "policy",
-            "PresetContract": "preset",
-            "RecipeContract": "recipe",
-            "ScheduleContract": "schedule",
-            "SerializerContract": "serializer",
-            "StorageContract": "storage",
-            "VecEnvContract": "vec_env",
-            "WrapperContract": "wrapper",
-            "mean_return": "acting",
-            "observations": "samples",
-            "stand_in_kernel": "stand_ins",
+            "AlgorithmContract": "contracts.algorithm.contract",
+            "CallbackContract": "contracts.callback",
+            "CollectorContract": "contracts.collector.contract",
+            "CommandContract": "contracts.command",
+            "Contract": "contracts.shared.contract",
+            "DecoratorContract": "contracts.storage.decorator",
+            "DistributionContract": "contracts.distribution.contract",
+            "EnvironmentContract": "contracts.environment",
+            "ExtensionContract": "contracts.extension",
+            "FinderContract": "contracts.finder",
+            "LoggerContract": "contracts.logger",
+            "NoiseContract": "contracts.noise.contract",
+            "OffPolicyContract": "contracts.algorithm.off_policy",
+            "OptimiserContract": "contracts.optimiser",
+            "PolicyContract": "contracts.policy.contract",
+            "PresetContract": "contracts.preset",
+            "RecipeContract": "contracts.recipe",
+            "ScheduleContract": "contracts.schedule",
+            "SerializerContract": "contracts.serializer.contract",
+            "StorageContract": "contracts.storage.contract",
+            "VecEnvContract": "contracts.vec_env.contract",
+            "WrapperContract": "contracts.wrapper.contract",
+            "applies": "contracts.shared.applies",
+            "once_per_suite": "contracts.shared.contract",
         },
     )

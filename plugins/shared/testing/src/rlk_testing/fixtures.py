@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rlk_testing.applies import is_applicable, questions
+from rlk_testing.contracts.shared.applies import is_applicable, questions
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
     from rlk.registry.kernel import Kernel
-    from rlk_testing.command_line import Terminal
-    from rlk_testing.forks import ForkServer
+    from rlk_testing.tools.command_line import Terminal
+    from rlk_testing.tools.forks import ForkServer
 
 # So that a failing assertion in the suites shows the values that it compared.
 pytest.register_assert_rewrite("rlk_testing")
 
 #: Modules that the fork server imports, so that no program in a fork has to.
-_FORKED = ("torch", "gymnasium", "rlk.making", "rlk_cli.main", "rlk_testing.everything")
+_FORKED = ("torch", "gymnasium", "rlk.making", "rlk_cli.main", "rlk_testing.tools.preload")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -65,7 +65,7 @@ def rlk_empty_kernel() -> Kernel:
 
 @pytest.fixture
 def rlk_stand_in_kernel() -> Kernel:
-    """A kernel with the smallest component of every kind that a run needs (`stand_ins.py`)."""
+    """A kernel with the smallest component of every kind that a run needs (`stand_ins`)."""
     from rlk_testing.stand_ins import stand_in_kernel
 
     return stand_in_kernel()
@@ -96,7 +96,7 @@ def rlk_typed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Terminal:
     """Runs a command line in a folder of the test's own, and returns how it ended."""
-    from rlk_testing.command_line import Ended, ended
+    from rlk_testing.tools.command_line import Ended, ended
 
     monkeypatch.chdir(tmp_path)
 
@@ -111,7 +111,7 @@ def rlk_typed(
 @pytest.fixture
 def rlk_one_thread() -> Iterator[None]:
     """Torch computes on one thread; afterwards, on as many as before, whatever the test has set."""
-    from rlk_testing.contract import one_thread
+    from rlk_testing.tools.torch_threads import one_thread
 
     with one_thread():
         yield
@@ -119,8 +119,8 @@ def rlk_one_thread() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def rlk_forks() -> Iterator[ForkServer]:
-    """Starts programs in forks of a Python process that has imported torch (`forks.py`)."""
-    from rlk_testing.forks import ForkServer
+    """Starts programs in forks of a Python process that has imported torch (`tools/forks.py`)."""
+    from rlk_testing.tools.forks import ForkServer
 
     if not hasattr(os, "fork"):
         pytest.skip("this system cannot fork a process")

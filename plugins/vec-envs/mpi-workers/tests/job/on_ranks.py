@@ -25,8 +25,9 @@ from rlk.errors import EnvironmentFailed
 from rlk_dummy import DummyVecEnv
 from rlk_mpi_workers import MpiWorkersVecEnv, host
 from rlk_mpi_workers.messages import PLACE, WHERE, Mailbox
-from rlk_testing import VecEnvContract, unusual_spaces
-from rlk_testing.environments import BY_ACTION_SPACE
+from rlk_testing import VecEnvContract
+from rlk_testing.environments import BY_ACTION_SPACE, unusual_spaces
+from rlk_testing.tools.states import same
 
 Everything = unusual_spaces.Everything
 
@@ -55,7 +56,7 @@ def compare(vector, env_fns, steps, **keywords):
     twin = DummyVecEnv(env_fns, **keywords)
     both = zip(unusual_spaces.play(vector, steps), unusual_spaces.play(twin, steps), strict=True)
     for step, (found, expected) in enumerate(both):
-        assert unusual_spaces.equal(found, expected), f"step {step}:\n{found}\n{expected}"
+        assert same(found, expected), f"step {step}:\n{found}\n{expected}"
 
 
 # ---- the same as dummy ---------------------------------------------------------------------------
@@ -95,7 +96,7 @@ def test_a_masked_reset_leaves_the_others_where_they_are(make):
     found, expected = (one.reset(options={"reset_mask": mask})[0] for one in (vector, twin))
     assert np.array_equal(found, expected)
     for action in np.random.default_rng(0).integers(0, 2, (30, 5)):
-        assert unusual_spaces.equal(vector.step(action), twin.step(action))
+        assert same(vector.step(action), twin.step(action))
 
 
 def test_a_state_goes_from_one_backend_to_the_other_and_on_the_same(make):
@@ -104,7 +105,7 @@ def test_a_state_goes_from_one_backend_to_the_other_and_on_the_same(make):
         pass
     twin.set_state(vector.get_state())
     for action in np.random.default_rng(0).integers(0, 2, (30, 3)):
-        assert unusual_spaces.equal(vector.step(action), twin.step(action))
+        assert same(vector.step(action), twin.step(action))
 
 
 #: Some of them wrap an environment on its rank, others the vector on rank 0.

@@ -1,0 +1,1 @@
+"""The contracts of algorithms, on-policy and off-policy."""

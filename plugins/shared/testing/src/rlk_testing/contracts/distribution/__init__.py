@@ -1,0 +1,1 @@
+"""The contract of distributions of actions."""

@@ -1,0 +1,1 @@
+"""The contract of policies, feedforward and recurrent."""

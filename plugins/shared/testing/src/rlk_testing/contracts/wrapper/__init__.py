@@ -1,0 +1,1 @@
+"""The contract of wrappers, of one environment or of a vector."""

@@ -1,0 +1,1 @@
+"""What tests use besides: processes, faults, files, ranks, states."""
