@@ -19,10 +19,10 @@ from sb3_models_there import (
     saved,
 )
 
+from rlk_baselines.foreign_files.making import LeftOut
 from rlk_baselines.sb3 import A2C, DQN, PPO
 from rlk_baselines.sb3.common.buffers import ReplayBuffer
 from rlk_baselines.sb3.saved import files
-from rlk_baselines.tensorflow.loading import LeftOut
 from rlk_testing.stable_baselines_pickles import object_there, packed, stand_in
 
 

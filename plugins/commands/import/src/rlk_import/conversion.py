@@ -20,7 +20,7 @@ from rlk.registry.kernel import default_kernel
 from rlk.restoring.saved_plan import as_json, spec_of
 from rlk.spaces import describe
 from rlk_baselines import GAIL
-from rlk_baselines.tensorflow.loading import LeftOut
+from rlk_baselines.foreign_files.making import LeftOut
 from rlk_import.normalization import (
     NORMALIZE,
     SavedNormalize,

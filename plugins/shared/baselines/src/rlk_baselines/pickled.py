@@ -17,7 +17,7 @@ import torch
 from rlk.errors import BadFile
 from rlk.protocols import State
 from rlk.saving.restored_parts import bad_if_it_fails
-from rlk_baselines.tensorflow.inert_pickle import RefusedPickle, plain_load
+from rlk_baselines.foreign_files.inert_pickle import RefusedPickle, plain_load
 
 #: The key that marks an array as a tensor.
 _TENSOR = "tensor"

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rlk_baselines import sb3_contrib
+from rlk_baselines.foreign_files.inert_pickle import path_of
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3_contrib.elsewhere import INSTEAD
-from rlk_baselines.tensorflow.inert_pickle import path_of
 
 #: Classes of sb3-contrib whose models are not loaded, and what to use instead.
 _NOT_LOADED = INSTEAD[""]

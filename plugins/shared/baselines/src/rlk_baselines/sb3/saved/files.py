@@ -16,15 +16,7 @@ import torch
 from torch import nn
 
 from rlk.records import Array
-from rlk_baselines.refusals import Refused
-from rlk_baselines.sb3.extractors import CLASS
-from rlk_baselines.sb3.images import is_scaled
-from rlk_baselines.sb3.saved import recurrent
-from rlk_baselines.sb3.saved.classes import class_of
-from rlk_baselines.sb3.saved.dict_order import in_alphabetical_order
-from rlk_baselines.sb3.saved.names import number_of_critics
-from rlk_baselines.sb3.saved.optimisers import optimiser_in
-from rlk_baselines.tensorflow.checked_content import (
+from rlk_baselines.foreign_files.checked_content import (
     checked_arrays,
     checked_count,
     checked_keywords,
@@ -34,8 +26,16 @@ from rlk_baselines.tensorflow.checked_content import (
     settings_in,
     weights_in,
 )
-from rlk_baselines.tensorflow.files import SavedThere, plain, space_of, value_of
-from rlk_baselines.tensorflow.inert_pickle import Inert, is_plain, path_of
+from rlk_baselines.foreign_files.inert_pickle import Inert, is_plain, path_of
+from rlk_baselines.foreign_files.saved_there import SavedThere, plain, space_of, value_of
+from rlk_baselines.refusals import Refused
+from rlk_baselines.sb3.extractors import CLASS
+from rlk_baselines.sb3.images import is_scaled
+from rlk_baselines.sb3.saved import recurrent
+from rlk_baselines.sb3.saved.classes import class_of
+from rlk_baselines.sb3.saved.dict_order import in_alphabetical_order
+from rlk_baselines.sb3.saved.names import number_of_critics
+from rlk_baselines.sb3.saved.optimisers import optimiser_in
 
 _PARAMETERS = "policy.pth"
 #: The files of other variables, such as the entropy coefficient; which one depends on the release.

@@ -12,6 +12,9 @@ from gymnasium import spaces
 from rlk.records import Array
 from rlk_baselines.arguments import is_finite
 from rlk_baselines.environments.as_vec_env import as_vec_env
+from rlk_baselines.foreign_files.making import made
+from rlk_baselines.foreign_files.parameters import translated
+from rlk_baselines.foreign_files.saved_there import SavedThere
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.arguments_of_load import with_room
 from rlk_baselines.sb3.extractors import refuse_lost_extractor
@@ -20,9 +23,6 @@ from rlk_baselines.sb3.monitored import monitored
 from rlk_baselines.sb3.saved import files, recurrent
 from rlk_baselines.sb3.saved.classes import library_of
 from rlk_baselines.sb3.saved.names import RULES, with_numbered_images, with_single_logits
-from rlk_baselines.tensorflow.files import SavedThere
-from rlk_baselines.tensorflow.loading import made
-from rlk_baselines.tensorflow.names import translated
 
 if TYPE_CHECKING:
     from rlk_baselines.common.base_class import BaseRLModel

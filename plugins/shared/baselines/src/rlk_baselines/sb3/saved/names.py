@@ -14,8 +14,8 @@ import numpy as np
 from gymnasium import spaces
 
 from rlk.records import Array
+from rlk_baselines.foreign_files.parameters import Rule, Saved
 from rlk_baselines.sb3.saved import recurrent
-from rlk_baselines.tensorflow.names import Rule, Saved
 
 _ROLES = {"pi": "policy", "vf": "value"}
 _OUTPUTS = {"pi": "action_net", "vf": "value_net"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from rlk_baselines.tensorflow.inert_pickle import path_of
+from rlk_baselines.foreign_files.inert_pickle import path_of
 
 #: Keywords of RMSprop -> the values that A2C of Stable-Baselines3 gives them.
 _OF_RMSPROP = {"alpha": 0.99, "weight_decay": 0}

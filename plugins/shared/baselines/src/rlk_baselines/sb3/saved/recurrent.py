@@ -15,10 +15,10 @@ import attrs
 
 from rlk.program_warnings import warn_program
 from rlk.records import Array
+from rlk_baselines.foreign_files.parameters import Rule, Saved
+from rlk_baselines.foreign_files.saved_there import SavedThere
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.extractors import CLASS, has_extractor
-from rlk_baselines.tensorflow.files import SavedThere
-from rlk_baselines.tensorflow.names import Rule, Saved
 from rlk_on_policy.checks import whole_sequences
 
 ACTOR, CRITIC = "lstm_actor", "lstm_critic"
