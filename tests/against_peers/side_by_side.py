@@ -25,7 +25,6 @@ from rlk.records import Array, Step
 from rlk.spaces import map_observation
 from rlk_action_masking.masks import observation_with_mask, options
 from rlk_baselines.sb3.common.vec_env import DummyVecEnv
-from rlk_baselines.sb3.saved import files, loading
 from rlk_on_policy.advantages import advantages
 
 ASKED = "is not installed: pip install -r benchmarks/requirements.txt"
@@ -186,8 +185,7 @@ class Pair:
     def expected(self) -> dict[str, Array]:
         """Those there, by the names here."""
         self.there.save(self._path)
-        kind, saved = files.read(self._path)
-        return loading.parameters(self.here, kind, saved)
+        return self.here.foreign_files.parameters_in(self._path, self.here)
 
 
 def check_parameters(pair: Pair) -> None:

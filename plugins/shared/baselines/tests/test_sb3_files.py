@@ -259,8 +259,6 @@ def test_what_does_not_fit_is_refused_with_what_to_do(tmp_path: Path) -> None:
     path = saved(tmp_path, "common.policies.ActorCriticPolicy", OF_PPO, n, **CART, **SIZES)
     with pytest.raises(ValueError, match=r"Stable-Baselines3.s PPO, not of .*sb3.*A2C. Write"):
         A2C.load(path)
-    with pytest.raises(ValueError, match=r"Write rlk_baselines.sb3.PPO.load"):
-        rlk_baselines.PPO2.load(path)
     own = saved(tmp_path, "common.policies.ActorCriticPolicy", OF_PPO, n, **CART)
     with pytest.raises(ValueError, match=r"has the shape \[4, 64\], in the file \[4, 6\]"):
         PPO.load(own)
@@ -270,6 +268,24 @@ def test_what_does_not_fit_is_refused_with_what_to_do(tmp_path: Path) -> None:
         archive.writestr("policy.pth", b"nothing of torch")
     with pytest.raises(BadFile, match="is damaged"):
         PPO.load(own)
+
+
+def test_files_of_stable_baselines_are_read_by_its_own_classes_alone(tmp_path: Path) -> None:
+    n = actor_critic(4, 2)
+    path = saved(tmp_path, "common.policies.ActorCriticPolicy", OF_PPO, n, **CART, **SIZES)
+    there = tmp_path / "there.zip"
+    with zipfile.ZipFile(there, "w") as archive:
+        for entry in ("data", "parameters", "parameter_list"):
+            archive.writestr(entry, "")
+    for kind, file, instead in (
+        (rlk_baselines.PPO2, path, r"rlk_sb3\.PPO\.load"),
+        (PPO, there, r"rlk_baselines\.PPO2\.load"),
+    ):
+        with pytest.raises(BadFile, match=f"{file}.* model.* such as {instead}"):
+            kind.load(file)
+        model = kind("MlpPolicy", "CartPole-v1")
+        with pytest.raises(BadFile, match=f"{file}.* model.* such as {instead}"):
+            model.load_parameters(file)
 
 
 def test_no_code_in_the_weights_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

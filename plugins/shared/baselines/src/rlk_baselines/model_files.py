@@ -35,10 +35,6 @@ from rlk_baselines.pickled import as_pickle_bytes, state_in_pickle
 from rlk_baselines.places import Place, file_at, refuse_no_place, with_suffix
 from rlk_baselines.policies.registered import registered
 from rlk_baselines.refusals import ParametersDoNotFit, Refused
-from rlk_baselines.sb3.saved import files as sb3_files
-from rlk_baselines.sb3.saved import loading as sb3_loading
-from rlk_baselines.tensorflow import files as tensorflow_files
-from rlk_baselines.tensorflow import loading as tensorflow_loading
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
@@ -56,8 +52,6 @@ _ABOUT = (
 )
 #: The key by which a file notes that the noise was an object of a custom class.
 _OWN_NOISE = "own_noise"
-#: The modules that read files of Stable Baselines and of Stable-Baselines3.
-_FROM_THERE: Any = ((tensorflow_files, tensorflow_loading), (sb3_files, sb3_loading))
 
 
 # ---- writing -------------------------------------------------------------------------------------
@@ -220,10 +214,8 @@ def parameters_in(place: Place | Sequence[Any], model: BaseRLModel) -> Mapping[s
             )
         return dict(zip(names, place, strict=True))
     with file_at(cast(Place, place)) as path:
-        if tensorflow_files.is_from_there(path):
-            return tensorflow_loading.parameters(model, tensorflow_files.read(path))
-        if sb3_files.is_from_there(path):
-            return sb3_loading.parameters(model, *sb3_files.read(path))
+        if model.foreign_files.is_from_there(path):
+            return model.foreign_files.parameters_in(path, model)
         state = read(path)
     parts = [part_of(state, part) for part in ("parameters", "algorithm")]
     with bad_if_it_fails("the file is damaged: its parameters cannot be read"):
@@ -241,10 +233,9 @@ def load(
     runs_code = bool(changes.pop("cloudpickle", False))
     spaces, objects = spaces_apart(custom_objects)
     with file_at(place, (".pkl", ".zip") if runs_code else (".zip", ".pkl")) as path:
-        for files, loading in _FROM_THERE:
-            if files.is_from_there(path):
-                objects = with_use(cls.__name__, objects, ("policy", *cls.names))
-                return loading.load(cls, path, env, {**spaces, **objects, **changes})
+        if cls.foreign_files.is_from_there(path):
+            objects = with_use(cls.__name__, objects, ("policy", *cls.names))
+            return cls.foreign_files.load(cls, path, env, {**spaces, **objects, **changes})
         state = read(path, runs_code=runs_code)
         about = _about(state, cls, path)
     model = cls.of_file(about)

@@ -238,9 +238,9 @@ def _model_class(asked: Any) -> Any:
     if not (isinstance(asked, type) and issubclass(asked, OffPolicyRLModel)) or asked is HER:
         raise Refused("model_class must be DQN, SAC, TD3 or DDPG.")
     if "replay_buffer_class" in signature(asked).parameters:
-        name = asked.__name__
+        name, package = asked.__name__, asked.__module__.partition(".")[0]
         raise Refused(
-            f"{name} of rlk_baselines.sb3 learns by hindsight without HER: {name}"
+            f"{name} of {package} learns by hindsight without HER: {name}"
             "('MultiInputPolicy', env, replay_buffer_class=HerReplayBuffer, "
             "replay_buffer_kwargs=dict(n_sampled_goal=4, goal_selection_strategy='future')); "
             f"or take {name} of rlk_baselines."

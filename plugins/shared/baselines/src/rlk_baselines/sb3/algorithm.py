@@ -27,7 +27,6 @@ from rlk_baselines.arguments import (
     bound,
 )
 from rlk_baselines.callback_variables import AccumulatedVariables
-from rlk_baselines.callback_variables.sb3_loops import LoopVariables
 from rlk_baselines.common.base_class import Callback
 from rlk_baselines.common.callbacks import as_callback
 from rlk_baselines.common.schedules import get_schedule_fn
@@ -43,6 +42,7 @@ from rlk_baselines.sb3.elsewhere import OF_MODELS, with_hint
 from rlk_baselines.sb3.extractors import has_extractor, refuse_lost_extractor
 from rlk_baselines.sb3.images import channels_first, turned_to
 from rlk_baselines.sb3.learning import Watcher
+from rlk_baselines.sb3.loop_variables import LoopVariables
 from rlk_baselines.sb3.monitored import monitored
 from rlk_baselines.sb3.own_algorithm import refuse_own_algorithm
 from rlk_baselines.sb3.parameters import HasParameters

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rlk_baselines import refusals
+
 _PACKAGE = __name__.rpartition(".")[0]
 _OWN_POLICY = "a policy of your own: docs/custom-policies.md"
 _OWN_ENV = "an environment of your own (class MyEnv(gymnasium.Env))"
@@ -132,26 +134,7 @@ def with_hint(
     return AttributeError(f"{error}: {hint}" if hint else str(error))
 
 
-def not_here(
-    module: str,
-    name: str,
-    package: str = _PACKAGE,
-    instead_of: Mapping[str, Mapping[str, str]] = INSTEAD,
-) -> Exception:
-    """The error for a name that a module does not have.
-
-    Args:
-        module: the `__name__` of the module.
-        name: the name.
-        package: the package that `instead_of` is about.
-        instead_of: what to use instead, as `INSTEAD`.
-
-    Returns:
-        An ImportError, whose message `from module import name` shows, too; an AttributeError for a
-        name that the module does not have in Stable-Baselines3 either.
-    """
-    below = module.removeprefix(package).removeprefix(".")
-    instead = instead_of.get(below, {}).get(name)
-    if instead is None:
-        return AttributeError(f"module {module!r} has no attribute {name!r}")
-    return ImportError(f"{module} has no {name}. Write {instead}.")
+def not_here(module: str, name: str) -> Exception:
+    """The error for a name that a module of this package does not have; see `refusals.not_here`."""
+    below = module.removeprefix(_PACKAGE).removeprefix(".")
+    return refusals.not_here(module, name, INSTEAD.get(below, {}))

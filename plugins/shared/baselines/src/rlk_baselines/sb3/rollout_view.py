@@ -13,8 +13,8 @@ import torch
 
 from rlk.records import Array
 from rlk.spaces import map_observation
-from rlk_baselines.callback_variables.sb3_loops import log_prob_of
 from rlk_baselines.sb3.common.type_aliases import DictRolloutBufferSamples, RolloutBufferSamples
+from rlk_baselines.sb3.loop_variables import log_prob_of
 from rlk_on_policy.advantages import advantages
 
 

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rlk_baselines.sb3 import elsewhere
+from rlk_baselines import refusals
+from rlk_baselines.sb3.saved.classes import INSTEAD_OF_CONTRIB
 
 _PACKAGE = __name__.rpartition(".")[0]
 
 #: Module of this package -> its names that are not here, and what to use instead.
 INSTEAD: Mapping[str, Mapping[str, str]] = {
-    "": {
-        **dict.fromkeys(
-            ("ARS", "CrossQ"), "an algorithm of rlk: rlk plugins list --kind algorithms"
-        ),
-        "QRDQN": "DQN of rlk_baselines.sb3, or of rlk_baselines, which is double and dueling",
-        "TQC": "SAC or TD3 of rlk_baselines.sb3",
-    },
+    "": INSTEAD_OF_CONTRIB,
     "common.maskable.distributions": dict.fromkeys(
         (
             *("MaskableBernoulliDistribution", "MaskableCategorical"),
@@ -29,5 +24,6 @@ INSTEAD: Mapping[str, Mapping[str, str]] = {
 
 
 def not_here(module: str, name: str) -> Exception:
-    """As that of `rlk_baselines.sb3.elsewhere`, for modules of this package."""
-    return elsewhere.not_here(module, name, _PACKAGE, INSTEAD)
+    """The error for a name that a module of this package does not have; see `refusals.not_here`."""
+    below = module.removeprefix(_PACKAGE).removeprefix(".")
+    return refusals.not_here(module, name, INSTEAD.get(below, {}))

@@ -30,31 +30,28 @@ NEW = {
 }
 
 
-def load(cls: type[BaseRLModel], path: Path, env: Any, given: Mapping[str, Any]) -> Any:
-    """Make a model with the parameters and settings of a file.
+class FilesOfStableBaselines:
+    """The files of Stable Baselines 2.10, as `ForeignFiles`."""
 
-    Args:
-        cls: the class of the model.
-        path: the file.
-        env: the environment to learn in; a model that only acts needs none.
-        given: constructor arguments with new values, and those that the file does not hold.
+    def is_from_there(self, path: Path) -> bool:
+        return files.is_from_there(path)
 
-    Raises:
-        ValueError: if the file holds a model of another class, or something is missing.
-        BadFile: if the file is damaged.
-    """
-    saved = files.read(path)
-    _check_class(cls, saved)
-    model = made(cls, saved, env, given)
-    found = parameters(model, saved)
-    begins_anew = model.get_parameters().keys() > found.keys()
-    if begins_anew:
-        warn_program(f"{path}: {NEW[cls.algo][1]} begins anew.")
-    model.load_parameters(found, exact_match=not begins_anew)
-    return model
+    def load(self, cls: type[BaseRLModel], path: Path, env: Any, given: Mapping[str, Any]) -> Any:
+        saved = files.read(path)
+        _check_class(cls, saved)
+        model = made(cls, saved, env, given)
+        found = _parameters(model, saved)
+        begins_anew = model.get_parameters().keys() > found.keys()
+        if begins_anew:
+            warn_program(f"{path}: {NEW[cls.algo][1]} begins anew.")
+        model.load_parameters(found, exact_match=not begins_anew)
+        return model
+
+    def parameters_in(self, path: Path, model: BaseRLModel) -> Mapping[str, Array]:
+        return _parameters(model, files.read(path))
 
 
-def parameters(model: BaseRLModel, saved: SavedThere) -> dict[str, Array]:
+def _parameters(model: BaseRLModel, saved: SavedThere) -> dict[str, Array]:
     """The parameters in a file, by their names in a model, without those in `NEW`."""
     new, _ = NEW.get(model.algo, ((), ""))
     now = model.get_parameters()

@@ -24,6 +24,8 @@ from rlk_baselines.sb3.elsewhere import OF_OFF_POLICY_MODELS
 from rlk_baselines.sb3.her.her_replay_buffer import HerReplayBuffer, hindsight
 from rlk_baselines.sb3.monitored import monitored
 from rlk_baselines.sb3.replay_view import ModelsReplay
+from rlk_baselines.sb3.saved.loading import FilesOfSB3
+from rlk_baselines.sb3.saved.names import CONTINUOUS
 
 
 def _as_setting(train_freq: Any) -> Any:
@@ -60,6 +62,7 @@ OF_CONTROL = (
 class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
     """The base class of off-policy models."""
 
+    foreign_files = FilesOfSB3(CONTINUOUS)
     rows = 4
     learns_from_vectors = True
     acts_deterministically = False

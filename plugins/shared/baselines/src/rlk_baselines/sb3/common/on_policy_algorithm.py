@@ -12,6 +12,8 @@ from rlk_baselines.sb3.algorithm import BaseAlgorithm
 from rlk_baselines.sb3.common.policies import ActorCriticPolicy
 from rlk_baselines.sb3.policy_view import ActorCriticView
 from rlk_baselines.sb3.rollout_view import ModelsRollout
+from rlk_baselines.sb3.saved.loading import FilesOfSB3
+from rlk_baselines.sb3.saved.names import ACTOR_CRITIC
 
 #: The arguments about the storage of collections.
 ROLLOUT_BUFFER = (
@@ -23,6 +25,7 @@ ROLLOUT_BUFFER = (
 class OnPolicyAlgorithm(BaseAlgorithm):
     """The base class of on-policy models."""
 
+    foreign_files = FilesOfSB3(ACTOR_CRITIC)
     viewed = ActorCriticView
     policy_aliases: ClassVar[dict[str, Any]] = {
         **BaseAlgorithm.policy_aliases,

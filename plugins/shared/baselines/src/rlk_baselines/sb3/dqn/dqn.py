@@ -15,6 +15,8 @@ from rlk_baselines.sb3.common.off_policy_algorithm import REPLAY, TRAIN_FREQ, Of
 from rlk_baselines.sb3.common.utils.schedules import LinearSchedule, get_linear_fn
 from rlk_baselines.sb3.dqn.policies import DQNPolicy
 from rlk_baselines.sb3.policy_view import QView
+from rlk_baselines.sb3.saved import names
+from rlk_baselines.sb3.saved.loading import FilesOfSB3
 
 
 class DQN(OffPolicyAlgorithm):
@@ -25,6 +27,7 @@ class DQN(OffPolicyAlgorithm):
     """
 
     algo = "dqn"
+    foreign_files = FilesOfSB3(names.DQN)
     viewed = QView
     policy_aliases: ClassVar[dict[str, Any]] = {
         **OffPolicyAlgorithm.policy_aliases,

@@ -6,13 +6,17 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rlk_baselines import sb3_contrib
 from rlk_baselines.foreign_files.inert_pickle import path_of
 from rlk_baselines.refusals import Refused
-from rlk_baselines.sb3_contrib.elsewhere import INSTEAD
 
-#: Classes of sb3-contrib whose models are not loaded, and what to use instead.
-_NOT_LOADED = INSTEAD[""]
+#: The classes of sb3-contrib whose models are loaded.
+_LOADED_OF_CONTRIB = ("MaskablePPO", "RecurrentPPO", "TRPO")
+#: The other classes of sb3-contrib, and what to use instead.
+INSTEAD_OF_CONTRIB = {
+    **dict.fromkeys(("ARS", "CrossQ"), "an algorithm of rlk: rlk plugins list --kind algorithms"),
+    "QRDQN": "DQN of rlk_baselines.sb3, or of rlk_baselines, which is double and dueling",
+    "TQC": "SAC or TD3 of rlk_baselines.sb3",
+}
 #: Packages of sb3-contrib with policies -> the class whose models have these policies.
 _OF_CONTRIB = {
     "sb3_contrib.common.maskable.": "MaskablePPO",
@@ -33,7 +37,7 @@ class Library(NamedTuple):
 
 def library_of(kind: str) -> Library:
     """The library of a class whose models can be loaded, by the name of the class."""
-    if kind in sb3_contrib.__all__:
+    if kind in _LOADED_OF_CONTRIB:
         return Library("sb3-contrib", "rlk_baselines.sb3_contrib")
     return Library("Stable-Baselines3", "rlk_baselines.sb3")
 
@@ -53,7 +57,7 @@ def class_of(path: Path, policy: str, found: Mapping[str, Any], parameters: Iter
     kind = _of_contrib(policy, found, parameters)
     if kind is None and not policy.startswith("sb3_contrib."):
         kind = _of_sb3(found)
-    if kind is None or kind in _NOT_LOADED:
+    if kind is None or kind in INSTEAD_OF_CONTRIB:
         raise _refusal(path, policy, kind)
     return kind
 
@@ -85,8 +89,8 @@ def _refusal(path: Path, policy: str, kind: str | None) -> Refused:
     what = "a class of a program's own"
     if kind is not None or policy.startswith("sb3_contrib."):
         what = f"sb3-contrib's {kind}" if kind else "sb3-contrib"
-    *first, last = sb3_contrib.__all__
-    instead = f" To train a new model, use {_NOT_LOADED[kind]}." if kind else ""
+    *first, last = _LOADED_OF_CONTRIB
+    instead = f" To train a new model, use {INSTEAD_OF_CONTRIB[kind]}." if kind else ""
     return Refused(
         f"{path} holds a model of {what}, which is not loaded: only those of Stable-Baselines3 "
         f"itself, and of sb3-contrib's {', '.join(first)} and {last}, are.{instead}"

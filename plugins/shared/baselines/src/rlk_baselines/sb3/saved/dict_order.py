@@ -14,17 +14,13 @@ import numpy as np
 from gymnasium import spaces
 
 from rlk.records import Array
-from rlk_baselines.sb3.saved import recurrent
 
 _NETS = r"(mlp_extractor\.\w+_net|q_net(_target)?\.q_net|critic(_target)?\.qf\d+)"
 _ACTORS = r"actor(_target)?\.(latent_pi|mu)"
 #: The weights of layers that take the features if the network has hidden layers.
 _HIDDEN = re.compile(rf"({_NETS}|{_ACTORS})\.0\.weight")
 #: The weights that take the features in recurrent policies, where all other layers come later.
-_RECURRENT = {
-    *(f"{lstm}.weight_ih_l0" for lstm in (recurrent.ACTOR, recurrent.CRITIC)),
-    f"{recurrent.LINEAR}.weight",
-}
+_RECURRENT = {"lstm_actor.weight_ih_l0", "lstm_critic.weight_ih_l0", "critic.weight"}
 #: Weights of output layers, [outputs, inputs] -> the hidden layers before them, if there are any.
 _OUTPUTS = {
     "action_net.weight": ("mlp_extractor.policy_net", "mlp_extractor.shared_net"),
@@ -65,7 +61,7 @@ def _size(parameters: Mapping[str, Array], key: str, space: Any) -> int:
 
 def _takes_features(name: str, parameters: Mapping[str, Array]) -> bool:
     """Whether a parameter is the weight of a layer that takes the features of all keys."""
-    if f"{recurrent.ACTOR}.weight_ih_l0" in parameters:
+    if "lstm_actor.weight_ih_l0" in parameters:
         return name in _RECURRENT
     if _HIDDEN.fullmatch(name):
         is_behind_shared = name.startswith(("mlp_extractor.policy_net", "mlp_extractor.value_net"))

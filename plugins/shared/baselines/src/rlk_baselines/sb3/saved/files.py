@@ -31,7 +31,6 @@ from rlk_baselines.foreign_files.saved_there import SavedThere, plain, space_of,
 from rlk_baselines.refusals import Refused
 from rlk_baselines.sb3.extractors import CLASS
 from rlk_baselines.sb3.images import is_scaled
-from rlk_baselines.sb3.saved import recurrent
 from rlk_baselines.sb3.saved.classes import class_of
 from rlk_baselines.sb3.saved.dict_order import in_alphabetical_order
 from rlk_baselines.sb3.saved.names import number_of_critics
@@ -75,8 +74,8 @@ def read(path: Path) -> tuple[str, SavedThere]:
 
     Raises:
         BadFile: if the file is damaged.
-        Refused: if models of its class or with its networks are not loaded, or a custom extractor
-            takes the keys of a Dict in an order that is not alphabetical.
+        Refused: if models of its class are not loaded, or a custom extractor takes the keys of a
+            Dict in an order that is not alphabetical.
     """
     with refusing_damage(path):
         with zipfile.ZipFile(path) as archive:
@@ -109,8 +108,6 @@ def _model_in(
     if "train_freq" in found:
         found["train_freq"] = _frequency(found["train_freq"], found.get("n_episodes_rollout"))
     kind = class_of(path, policy, found, parameters)
-    if kind == "RecurrentPPO":
-        recurrent.refuse_other_networks(path, kwargs, parameters)
     found = {name: one for name, one in found.items() if not _is_usual_buffer(one)}
     settings = {name: plain(value) for name, value in found.items() if is_plain(value)}
     optimiser = optimiser_in(kind, kwargs)

@@ -7,7 +7,6 @@ second module is an activation, so hidden layer i has the index 2i.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from gymnasium import spaces
 
 from rlk.records import Array
 from rlk_baselines.foreign_files.parameters import Rule, Saved
-from rlk_baselines.sb3.saved import recurrent
 
 _ROLES = {"pi": "policy", "vf": "value"}
 _OUTPUTS = {"pi": "action_net", "vf": "value_net"}
@@ -47,15 +45,6 @@ def with_numbered_images(saved: Saved, space: Any) -> Saved:
         return f".extractors.image{numbers[match[1]]}." if match[1] in numbers else match[0]
 
     return {re.sub(r"\.extractors\.([^.]+)\.", numbered, k): v for k, v in saved.items()}
-
-
-def with_single_logits(saved: Saved) -> Saved:
-    """The same for switches with one logit each, which MaskablePPO has for off and for on.
-
-    The probabilities are equal: softmax([off, on])[1] = sigmoid(on - off).
-    """
-    names = [f"{_OUTPUTS['pi']}.{part}" for part in ("weight", "bias")]
-    return {**saved, **{name: saved[name][1::2] - saved[name][::2] for name in names}}
 
 
 def _encoder(place: str, scope: str) -> list[tuple[str, Rule]]:
@@ -110,7 +99,7 @@ def _output(match: re.Match[str], saved: Saved) -> Array:
     return _turned(saved[f"{_OUTPUTS[match[1]]}.{match[2]}"])
 
 
-_ACTOR_CRITIC: list[tuple[str, Rule]] = [
+ACTOR_CRITIC: list[tuple[str, Rule]] = [
     (r"model/(pi|vf)/(?:head/)?(?:trunk/)?trunk/layers/(\d+)/(weight|bias)", _layer),
     (r"model/shared/(?:layers/)?layers/(\d+)/(weight|bias)", _shared_layer),
     (r"model/(pi|vf)/(?:head/)?out/(?:mean/)?(weight|bias)", _output),
@@ -133,7 +122,7 @@ def _q_output(match: re.Match[str], saved: Saved) -> Array:
     return _turned(saved[f"{sequence}.{_number(saved, sequence)}.{match[2]}"])
 
 
-_DQN: list[tuple[str, Rule]] = [
+DQN: list[tuple[str, Rule]] = [
     (r"(model|target)/qf/trunk/layers/(\d+)/(weight|bias)", _q_layer),
     (r"(model|target)/qf/out/(weight|bias)", _q_output),
     *_encoder(f"model{_SHARED}", "q_net.features_extractor"),
@@ -199,7 +188,7 @@ def _critic_output(match: re.Match[str], saved: Saved) -> Array:
     return found.swapaxes(1, 2) if part == "weight" else found
 
 
-_CONTINUOUS: list[tuple[str, Rule]] = [
+CONTINUOUS: list[tuple[str, Rule]] = [
     (rf"(model|target)/pi/{_TRUNK}layers/(\d+)/(weight|bias)", _actor_layer),
     (r"(model|target)/pi/out/(?:mean/)?(weight|bias)", _actor_output),
     (r"model/pi/out/log_std", lambda _, saved: saved["actor.log_std"]),
@@ -214,10 +203,3 @@ _CONTINUOUS: list[tuple[str, Rule]] = [
     ),
     (r"log_ent_coef", lambda _, saved: saved["log_ent_coef"].reshape(1)),
 ]
-
-RULES: Mapping[str, list[tuple[str, Rule]]] = {
-    **dict.fromkeys(("A2C", "PPO", "MaskablePPO", "TRPO"), _ACTOR_CRITIC),
-    "RecurrentPPO": [*_ACTOR_CRITIC, *recurrent.RULES],
-    "DQN": _DQN,
-    **dict.fromkeys(("DDPG", "SAC", "TD3"), _CONTINUOUS),
-}

@@ -29,6 +29,7 @@ from rlk_baselines.sb3.images import channels_first
 from rlk_baselines.sb3.policy_view import ActorCriticView
 from rlk_baselines.sb3.ppo.ppo import PPO
 from rlk_baselines.sb3_contrib.ppo_mask.policies import MaskableActorCriticPolicy
+from rlk_baselines.sb3_contrib.ppo_mask.saved_files import FilesOfMaskablePPO
 
 
 @MaskableActorCriticPolicy.register
@@ -100,6 +101,7 @@ class MaskablePPO(PPO):
     B observations, M options; see `rlk_action_masking.masks`.
     """
 
+    foreign_files = FilesOfMaskablePPO()
     viewed = MaskableView
     policy_aliases: ClassVar[dict[str, Any]] = {
         **PPO.policy_aliases,

@@ -19,6 +19,7 @@ from rlk_baselines.sb3_contrib.ppo_recurrent.policies import (
     MultiInputLstmPolicy,
     RecurrentActorCriticPolicy,
 )
+from rlk_baselines.sb3_contrib.ppo_recurrent.saved_files import FilesOfRecurrentPPO
 
 
 @RecurrentActorCriticPolicy.register
@@ -34,6 +35,7 @@ class RecurrentPPO(PPO):
     """
 
     algo = "ppo"
+    foreign_files = FilesOfRecurrentPPO()
     viewed = RecurrentView
     policy_aliases: ClassVar[dict[str, Any]] = {
         "MlpLstmPolicy": RecurrentActorCriticPolicy,
