@@ -25,9 +25,6 @@ import rlk
 from rlk.agent import Agent
 from rlk.errors import BadFile, PlanError
 from rlk_baselines import GAIL, PPO2
-from rlk_baselines.sb3 import PPO
-from rlk_baselines.sb3_contrib import MaskablePPO, RecurrentPPO
-from rlk_baselines.sb3_contrib.common.wrappers import ActionMasker
 from rlk_cnn.config import CnnConfig
 from rlk_evaluate.command import evaluate
 from rlk_import.command import command
@@ -36,6 +33,9 @@ from rlk_import.spaces import alike, takes_either_axis
 from rlk_lstm.config import LstmConfig
 from rlk_mlp.config import MlpConfig
 from rlk_multi_input.config import MultiInputConfig
+from rlk_sb3 import PPO
+from rlk_sb3_contrib import MaskablePPO, RecurrentPPO
+from rlk_sb3_contrib.common.wrappers import ActionMasker
 from rlk_testing.stable_baselines_pickles import image_box, object_there, packed, stand_in
 
 STATES = np.random.default_rng(1).normal(size=(64, 4)).astype(np.float32)

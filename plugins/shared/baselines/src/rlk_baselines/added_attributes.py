@@ -20,8 +20,6 @@ from rlk_baselines.arguments import plain_number
 if TYPE_CHECKING:
     from rlk_baselines.common.base_class import BaseRLModel
 
-_PACKAGE = __name__.partition(".")[0]
-
 
 def in_a_file(model: BaseRLModel, exclude: Iterable[str] = ()) -> dict[str, Any]:
     """The attributes that a file holds; warns of those that it cannot hold.
@@ -65,8 +63,8 @@ def restore(model: BaseRLModel, saved: Any) -> None:
 
 
 def _names_of_the_model(model: BaseRLModel) -> set[str]:
-    """The names of the constructor's arguments, and of what the classes of this package have."""
-    kinds = [kind for kind in type(model).__mro__ if kind.__module__.partition(".")[0] == _PACKAGE]
+    """The names of the constructor's arguments, and of what the classes of rlk have."""
+    kinds = [kind for kind in type(model).__mro__ if kind.__module__.startswith("rlk_")]
     annotated = {name for kind in kinds for name in inspect.get_annotations(kind)}
     return {*model._given, *dir(kinds[0]), *annotated}
 
