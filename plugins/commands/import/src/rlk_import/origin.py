@@ -34,6 +34,11 @@ class Origin:
     kind: type[BaseRLModel]  #: the class that loads it
 
     @property
+    def package(self) -> str:
+        """The package of the class: `rlk_sb3`."""
+        return self.kind.__module__.partition(".")[0]
+
+    @property
     def title(self) -> str:
         """`PPO of Stable-Baselines3`."""
         return f"{self.kind.__name__} of {self.library}"
