@@ -181,7 +181,7 @@ def test_an_activation_that_no_file_can_hold_is_refused_with_what_to_do(tmp_path
         kwargs = packed({"net_arch": {"pi": [6, 5], "vf": [6, 5]}, "activation_fn": mish})
     path = of_stable_baselines3(tmp_path / "there.zip", policy_kwargs=kwargs)
     with pytest.raises(
-        PlanError, match=r"has the activation Mish, .*Python.*PPO\.load\('.*', env="
+        PlanError, match=r"has the activation Mish, .*Python: rlk_sb3\.PPO\.load\('.*', env="
     ):
         imported(path, "--env", "CartPole-v1", "--out", tmp_path / "here")
     other = ("--set", "policy.act_fun=relu")

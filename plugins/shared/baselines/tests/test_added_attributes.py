@@ -15,8 +15,9 @@ import rlk_baselines
 import rlk_sb3
 import rlk_sb3_contrib
 from rlk.errors import BadFile
-from rlk_baselines import PPO2, added_attributes
+from rlk_baselines import PPO2
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
+from rlk_baselines.saved_models import added_attributes
 
 SMALL: dict[str, Any] = {"n_steps": 16, "batch_size": 16, "n_epochs": 1}
 PLAIN: dict[str, Any] = {"stage": 3, "best": -math.inf, "seen": [1.5, {"a": None}], "name": "x"}

@@ -29,7 +29,7 @@ from rlk_baselines.common.schedules import (
 )
 from rlk_baselines.common.vec_env import DummyVecEnv
 from rlk_baselines.environments.ids import current_id
-from rlk_baselines.tensorboard import folder_of_run
+from rlk_baselines.log_rows.tensorboard import folder_of_run
 
 
 class Recording(BaseCallback):

@@ -16,7 +16,7 @@ from gymnasium.wrappers import ClipReward, TransformReward
 
 import rlk_sb3
 from rlk.errors import BadFile
-from rlk_baselines import A2C, DQN, HER, PPO2, SAC, gym, model_files
+from rlk_baselines import A2C, DQN, HER, PPO2, SAC, gym
 from rlk_baselines.bench import Monitor
 from rlk_baselines.common import make_vec_env
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
@@ -28,8 +28,9 @@ from rlk_baselines.common.vec_env import (
     VecNormalize,
 )
 from rlk_baselines.environments import as_vec_env
-from rlk_baselines.pickled import as_pickle_bytes
 from rlk_baselines.refusals import Refused
+from rlk_baselines.saved_models import model_files
+from rlk_baselines.saved_models.pickled import as_pickle_bytes
 from rlk_sb3.common.env_util import make_vec_env as sb3_make_vec_env
 from rlk_testing.given_spaces import NESTED, Given
 

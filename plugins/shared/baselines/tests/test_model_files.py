@@ -19,7 +19,7 @@ from rlk.registry.kernel import default_kernel
 from rlk_baselines import A2C, DQN, PPO2, gym
 from rlk_baselines.common.evaluation import evaluate_policy
 from rlk_baselines.common.vec_env import DummyVecEnv, SubprocVecEnv
-from rlk_baselines.pickled import as_pickle_bytes, state_in_pickle
+from rlk_baselines.saved_models.pickled import as_pickle_bytes, state_in_pickle
 from rlk_zip.serializer import ZipSerializer
 
 

@@ -98,7 +98,7 @@ def ticking(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that is seven seconds further whenever rows look at it, which each does once."""
     seconds = itertools.count(70, 7)
     clock = SimpleNamespace(perf_counter=lambda: next(seconds))
-    monkeypatch.setattr("rlk_baselines.rows.time", clock)
+    monkeypatch.setattr("rlk_baselines.log_rows.rows.time", clock)
 
 
 @pytest.mark.parametrize("reset", [True, False])

@@ -170,8 +170,8 @@ def test_what_hindsight_does_not_have_says_so() -> None:
 def test_her_of_stable_baselines_says_how_these_models_learn_by_hindsight(algorithm: Any) -> None:
     env = BitFlippingEnv(n_bits=4, continuous=algorithm is not DQN)
     told = (
-        rf"{algorithm.__name__}\('MultiInputPolicy', env, replay_buffer_class=HerReplayBuffer, "
-        rf"replay_buffer_kwargs=.*or take {algorithm.__name__} of rlk_baselines"
+        rf"of rlk_sb3 .*: {algorithm.__name__}\('MultiInputPolicy', env, replay_buffer_class="
+        rf"HerReplayBuffer, replay_buffer_kwargs=.*or take {algorithm.__name__} of rlk_baselines"
     )
     with pytest.raises(ValueError, match=told):
         HER("MlpPolicy", env, algorithm)

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from rlk.errors import BadFile
-from rlk_baselines import model_files
 from rlk_baselines.common import make_vec_env
-from rlk_baselines.pickled import as_pickle_bytes
+from rlk_baselines.saved_models import model_files
+from rlk_baselines.saved_models.pickled import as_pickle_bytes
 from rlk_sb3 import A2C, DQN, SAC
 
 

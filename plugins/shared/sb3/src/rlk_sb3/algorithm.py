@@ -14,7 +14,6 @@ import torch
 
 from rlk.agent import Agent
 from rlk.running.clock import Clock
-from rlk_baselines import model_files
 from rlk_baselines.arguments import (
     POLICY_KWARGS,
     SEED,
@@ -33,6 +32,7 @@ from rlk_baselines.common.schedules import get_schedule_fn
 from rlk_baselines.policies import by_name
 from rlk_baselines.policies.registered import class_of, get_policy_from_name
 from rlk_baselines.refusals import Refused, refused
+from rlk_baselines.saved_models import model_files
 from rlk_sb3 import latest_episodes
 from rlk_sb3.common.callbacks import ProgressBarCallback
 from rlk_sb3.common.logger import Logger

@@ -16,9 +16,9 @@ from torch import Tensor
 from rlk.protocols import State
 from rlk.saving.restored_parts import part_of
 from rlk.saving.untrained import untrained
-from rlk_baselines import model_files
 from rlk_baselines.common.base_class import BaseRLModel
 from rlk_baselines.refusals import ParametersDoNotFit, Refused
+from rlk_baselines.saved_models import model_files
 from rlk_sb3.parameter_names import by_rlks_names, rlks_names
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from rlk.saving import checkpoint, saved_files
 from rlk.saving.manifest import check_manifest
-from rlk_baselines.model_files import (
+from rlk_baselines.refusals import refused
+from rlk_baselines.saved_models.model_files import (
     write_to_open,
     zip_serializer,
 )
-from rlk_baselines.places import Place, file_at, refuse_no_place, with_suffix
-from rlk_baselines.refusals import refused
+from rlk_baselines.saved_models.places import Place, file_at, refuse_no_place, with_suffix
 
 if TYPE_CHECKING:
     from rlk.agent import Agent

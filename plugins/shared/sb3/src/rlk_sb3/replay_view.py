@@ -15,7 +15,7 @@ from rlk.records import Array
 from rlk.spaces import map_observation
 from rlk_baselines.common.vec_env.vector_view import row
 from rlk_baselines.refusals import Refused
-from rlk_baselines.replay_view import ReplayView
+from rlk_baselines.replays.replay_view import ReplayView
 from rlk_sb3.common.type_aliases import DictReplayBufferSamples, ReplayBufferSamples
 
 #: Transitions that are copied out of the storage at a time, with everything that they have.

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from rlk_baselines.rows import Rows
+from rlk_baselines.log_rows.rows import Rows
 from rlk_sb3 import latest_episodes
 from rlk_sb3.common.log_formats import (
     HumanOutputFormat,
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rlk.running.metrics import Means
     from rlk.running.run import Run
     from rlk_baselines.learning import Call
-    from rlk_baselines.tensorboard import ScalarWriter
+    from rlk_baselines.log_rows.tensorboard import ScalarWriter
 
 
 _UPDATES = "train/n_updates"

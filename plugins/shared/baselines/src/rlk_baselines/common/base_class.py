@@ -18,7 +18,6 @@ from rlk.records import Array
 from rlk.running.clock import Clock
 from rlk.running.device import on_threads, threads_of
 from rlk.saving import checkpoint
-from rlk_baselines import model_files
 from rlk_baselines.arguments import documented_class, show_defaults
 from rlk_baselines.callback_variables import AccumulatedVariables
 from rlk_baselines.callback_variables.collection import Collection
@@ -35,6 +34,7 @@ from rlk_baselines.foreign_files.reading import ForeignFiles
 from rlk_baselines.learning import Call, whole_timesteps
 from rlk_baselines.policies.registered import class_of
 from rlk_baselines.refusals import ParametersDoNotFit, Refused, as_written, refused
+from rlk_baselines.saved_models import model_files
 from rlk_baselines.tensorflow.loading import FilesOfStableBaselines
 from rlk_baselines.variable import Variable
 from rlk_bc.cloning import pretrain

@@ -10,10 +10,10 @@ import attrs
 
 from rlk.program_warnings import warn_program
 from rlk_baselines.arguments import Argument
-from rlk_baselines.custom_objects import SPACES
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
 from rlk_baselines.foreign_files.saved_there import SavedThere
 from rlk_baselines.refusals import Refused
+from rlk_baselines.saved_models.custom_objects import SPACES
 
 if TYPE_CHECKING:
     from rlk_baselines.common.base_class import BaseRLModel

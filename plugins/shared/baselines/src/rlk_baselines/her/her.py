@@ -21,10 +21,10 @@ from rlk_baselines.her.awaited_goals import AwaitedGoals
 from rlk_baselines.her.flat_goals import FlatGoals
 from rlk_baselines.her.goal_env_wrapper import HERGoalEnvWrapper
 from rlk_baselines.her.on_rows import DeferredOnRows
-from rlk_baselines.model_files import Saved, refuse_other_spaces
 from rlk_baselines.models import OffPolicyRLModel
 from rlk_baselines.policies.chosen import policy_settings
 from rlk_baselines.refusals import Refused, refused
+from rlk_baselines.saved_models.model_files import Saved, refuse_other_spaces
 
 #: Names of policies for observations with goals, which `multi-input` takes: its settings.
 _POLICIES: Mapping[str, Mapping[str, Any]] = {

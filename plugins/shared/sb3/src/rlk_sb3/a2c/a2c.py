@@ -8,8 +8,8 @@ from typing import Any
 from torch.optim import Adam, RMSprop
 
 from rlk_baselines.arguments import Argument, Needed, Rate
-from rlk_baselines.model_files import Saved
 from rlk_baselines.refusals import Refused
+from rlk_baselines.saved_models.model_files import Saved
 from rlk_sb3.algorithm import LAST, SDE
 from rlk_sb3.common.on_policy_algorithm import ROLLOUT_BUFFER, OnPolicyAlgorithm
 from rlk_sb3.common.sb2_compat.rmsprop_tf_like import RMSpropTFLike

@@ -13,9 +13,9 @@ from typing import IO, Any, ClassVar
 import numpy as np
 import torch
 
-from rlk_baselines import log_formats
-from rlk_baselines.log_formats import cut
-from rlk_baselines.tensorboard import ScalarWriter
+from rlk_baselines.log_rows import log_formats
+from rlk_baselines.log_rows.log_formats import cut
+from rlk_baselines.log_rows.tensorboard import ScalarWriter
 from rlk_sb3.common.log_objects import OBJECTS, FormatUnsupportedError
 
 #: Key -> the formats that leave it out.

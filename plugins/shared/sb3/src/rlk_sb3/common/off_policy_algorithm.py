@@ -7,14 +7,14 @@ from typing import Any
 import attrs
 from gymnasium import spaces
 
-from rlk_baselines import model_files
 from rlk_baselines.arguments import DICT, Argument
 from rlk_baselines.environments.as_vec_env import as_vec_env
 from rlk_baselines.environments.info_keys import keys_read
 from rlk_baselines.environments.training_vector import training_vector
 from rlk_baselines.models import OffPolicyRLModel
-from rlk_baselines.places import Place
 from rlk_baselines.refusals import Refused
+from rlk_baselines.saved_models import model_files
+from rlk_baselines.saved_models.places import Place
 from rlk_sb3 import replay_files
 from rlk_sb3.algorithm import BaseAlgorithm
 from rlk_sb3.arguments_of_load import with_room

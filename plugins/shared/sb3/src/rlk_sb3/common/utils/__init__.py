@@ -11,8 +11,8 @@ from rlk_baselines.common.misc_util import set_global_seeds
 from rlk_baselines.common.misc_util import zipsame as zip_strict
 from rlk_baselines.common.schedules import constfn as constant_fn
 from rlk_baselines.common.schedules import get_schedule_fn
+from rlk_baselines.log_rows.tensorboard import folder_of_run, latest_run
 from rlk_baselines.refusals import refused
-from rlk_baselines.tensorboard import folder_of_run, latest_run
 from rlk_sb3.common.logger import Logger, configure
 from rlk_sb3.common.utils.schedules import (
     ConstantSchedule,

@@ -16,7 +16,7 @@ from rlk import hookimpl
 from rlk.records import Array, Batch, Step
 from rlk.spaces import map_observation
 from rlk_baselines.common.vec_env import VecEnv, VecNormalize, unwrap_vec_normalize
-from rlk_baselines.transitions import StepOfProgram
+from rlk_baselines.replays.transitions import StepOfProgram
 
 if TYPE_CHECKING:
     from rlk.planning.choice import Choice

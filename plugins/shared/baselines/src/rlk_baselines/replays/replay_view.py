@@ -11,8 +11,8 @@ from gymnasium import spaces
 from rlk.records import Array, Batch
 from rlk.spaces import map_observation
 from rlk_baselines.common.buffers import Transition
-from rlk_baselines.normalized_replay import KeepsOriginals
 from rlk_baselines.refusals import Refused
+from rlk_baselines.replays.normalized_replay import KeepsOriginals
 
 if TYPE_CHECKING:
     from rlk_baselines.models import OffPolicyRLModel

@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 
 from rlk.growing_file import GrowingFile
-from rlk_baselines.tensorboard import ScalarWriter
+from rlk_baselines.log_rows.tensorboard import ScalarWriter
 from rlk_loggers.csv_rows import add_rows, as_csv
 
 #: The largest number of characters of keys and values in tables of text.

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from rlk import hookimpl
 from rlk_baselines import logger
-from rlk_baselines.log_formats import valid_float_value
-from rlk_baselines.row_names import named
-from rlk_baselines.tensorboard import ScalarWriter
+from rlk_baselines.log_rows.log_formats import valid_float_value
+from rlk_baselines.log_rows.row_names import named
+from rlk_baselines.log_rows.tensorboard import ScalarWriter
 
 if TYPE_CHECKING:
     from rlk.running.metrics import Means

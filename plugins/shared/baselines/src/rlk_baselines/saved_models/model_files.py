@@ -24,17 +24,22 @@ from rlk.saving.changed_parts import changed_acting
 from rlk.saving.named_parameters import named_parameters
 from rlk.saving.restored_parts import bad_if_it_fails, part_of
 from rlk.settings import was_callable
-from rlk_baselines import added_attributes
 from rlk_baselines.arguments import by_current_names
 from rlk_baselines.common import own_noise
-from rlk_baselines.custom_objects import SPACES, refuse_other_sizes, spaces_apart, with_use
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
 from rlk_baselines.environments.spaces import planned_spaces
-from rlk_baselines.lost_in_files import LOST_NOISE, name_lost, refuse_lost_functions
-from rlk_baselines.pickled import as_pickle_bytes, state_in_pickle
-from rlk_baselines.places import Place, file_at, refuse_no_place, with_suffix
 from rlk_baselines.policies.registered import registered
 from rlk_baselines.refusals import ParametersDoNotFit, Refused
+from rlk_baselines.saved_models import added_attributes
+from rlk_baselines.saved_models.custom_objects import (
+    SPACES,
+    refuse_other_sizes,
+    spaces_apart,
+    with_use,
+)
+from rlk_baselines.saved_models.lost_in_files import LOST_NOISE, name_lost, refuse_lost_functions
+from rlk_baselines.saved_models.pickled import as_pickle_bytes, state_in_pickle
+from rlk_baselines.saved_models.places import Place, file_at, refuse_no_place, with_suffix
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
