@@ -19,14 +19,13 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-import rlk_baselines.sb3
-import rlk_baselines.sb3_contrib
+import rlk_sb3
+import rlk_sb3_contrib
 from rlk.records import Array, Step
 from rlk.spaces import map_observation
 from rlk_action_masking.masks import observation_with_mask, options
-from rlk_baselines.sb3.common.vec_env import DummyVecEnv
-from rlk_baselines.sb3.saved import files, loading
 from rlk_on_policy.advantages import advantages
+from rlk_sb3.common.vec_env import DummyVecEnv
 
 ASKED = "is not installed: pip install -r benchmarks/requirements.txt"
 sb3 = pytest.importorskip("stable_baselines3", reason=f"stable-baselines3 {ASKED}")
@@ -159,9 +158,7 @@ class Pair:
         here: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> None:
-        theirs, ours = (
-            (sb3, rlk_baselines.sb3) if hasattr(sb3, kind) else (contrib, rlk_baselines.sb3_contrib)
-        )
+        theirs, ours = (sb3, rlk_sb3) if hasattr(sb3, kind) else (contrib, rlk_sb3_contrib)
         if policy is None:
             is_dict = isinstance(observation_space, spaces.Dict)
             policy = "MultiInputPolicy" if is_dict else "MlpPolicy"
@@ -186,8 +183,7 @@ class Pair:
     def expected(self) -> dict[str, Array]:
         """Those there, by the names here."""
         self.there.save(self._path)
-        kind, saved = files.read(self._path)
-        return loading.parameters(self.here, kind, saved)
+        return self.here.foreign_files.parameters_in(self._path, self.here)
 
 
 def check_parameters(pair: Pair) -> None:

@@ -16,9 +16,9 @@ from against_peers.side_by_side import (
     sb3,
 )
 
-import rlk_baselines.sb3
+import rlk_sb3
 
-BOTH = (sb3, rlk_baselines.sb3)
+BOTH = (sb3, rlk_sb3)
 ON = {"n_steps": 8, "batch_size": 8, "n_epochs": 1}
 OFF = {"learning_starts": 5, "batch_size": 4, "buffer_size": 100}
 MODELS = {
@@ -186,7 +186,7 @@ def test_the_deterministic_actions_are_the_same_for_one_and_for_several(
     world = World(observations, actions, 0)
     there = getattr(sb3, kind)(policy, world, seed=0, **settings)
     there.save(tmp_path / "there")
-    here = getattr(rlk_baselines.sb3, kind).load(tmp_path / "there", env=world)
+    here = getattr(rlk_sb3, kind).load(tmp_path / "there", env=world)
     several = [world.observation_space.sample() for _ in range(6)]
     batch = (
         {key: np.stack([one[key] for one in several]) for key in several[0]}

@@ -8,12 +8,12 @@ import pytest
 from against_peers.side_by_side import BOX, DISCRETE, PARTS, SEEN, World, close, sb3
 from gymnasium import spaces
 
-import rlk_baselines.sb3
+import rlk_sb3
 from rlk.spaces import map_observation
 from rlk_on_policy.advantages import advantages
 
 OFF = {"buffer_size": 300, "batch_size": 4}
-BOTH = (sb3, rlk_baselines.sb3)
+BOTH = (sb3, rlk_sb3)
 
 
 class Steady(gym.Env):
@@ -70,7 +70,7 @@ def test_rollouts_are_the_same_over_two_calls_of_learn(tmp_path, kind, observati
     vectors = [worlds(library, n_envs, observations, BOX) for library in BOTH]
     there = getattr(sb3, kind)(policy, vectors[0], seed=0, **settings)
     there.save(tmp_path / "there")
-    here = getattr(rlk_baselines.sb3, kind).load(tmp_path / "there", env=vectors[1])
+    here = getattr(rlk_sb3, kind).load(tmp_path / "there", env=vectors[1])
     for is_first in (True, False):
         for model in (there, here):
             model.learn(16 * n_envs, reset_num_timesteps=is_first)

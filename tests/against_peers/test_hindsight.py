@@ -8,7 +8,7 @@ import pytest
 from against_peers.side_by_side import sb3
 from gymnasium import spaces
 
-import rlk_baselines.sb3
+import rlk_sb3
 
 PLACE = spaces.Box(-1e4, 1e4, (2,), np.float32)
 LENGTHS = 4, 6
@@ -73,8 +73,7 @@ def sampled(library, strategy, *, truncates, n_envs, timesteps, buffer_size):
 def test_transitions_get_the_same_goals_and_rewards(strategy, truncates, n_envs):
     size = {"n_envs": n_envs, "timesteps": 20 * n_envs, "buffer_size": 100}
     (there, share), (here, own_share) = (
-        sampled(library, strategy, truncates=truncates, **size)
-        for library in (sb3, rlk_baselines.sb3)
+        sampled(library, strategy, truncates=truncates, **size) for library in (sb3, rlk_sb3)
     )
     assert here == there
     assert share == pytest.approx(0.8, abs=0.02) and own_share == pytest.approx(0.8, abs=0.02)
@@ -83,7 +82,7 @@ def test_transitions_get_the_same_goals_and_rewards(strategy, truncates, n_envs)
 def test_of_an_episode_that_is_partly_overwritten_the_rest_can_be_sampled_here_and_not_there():
     size = {"n_envs": 1, "timesteps": 40, "buffer_size": 24}
     (there, _), (here, _) = (
-        sampled(library, "future", truncates=True, **size) for library in (sb3, rlk_baselines.sb3)
+        sampled(library, "future", truncates=True, **size) for library in (sb3, rlk_sb3)
     )
     assert there < here
     assert {row[:2] for row in here - there} == {(3.0, step) for step in (2.0, 3.0, 4.0, 5.0)}

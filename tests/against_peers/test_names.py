@@ -14,7 +14,7 @@ import pytest
 from against_peers.side_by_side import contrib, sb3
 
 #: Their package -> that with the same names here.
-HERE = {sb3: "rlk_baselines.sb3", contrib: "rlk_baselines.sb3_contrib"}
+HERE = {sb3: "rlk_sb3", contrib: "rlk_sb3_contrib"}
 
 
 #: Modules of theirs that are not here: what models do inside, which no program imports.

@@ -11,7 +11,7 @@ from typing import Any
 from against_peers.test_names import PAIRS, public_names
 
 from rlk_baselines.policies.classes import BasePolicy
-from rlk_baselines.sb3.policy_view import PolicyView
+from rlk_sb3.policy_view import PolicyView
 
 _NOT_CONSTRUCTED = "models are constructed from the classes below it alone"
 _STANDS_FOR = "stands for a part of rlk, and is not called"

@@ -10,7 +10,7 @@ from against_peers.side_by_side import BOX, IMAGE, PARTS, SEEN, World, close
 from gymnasium import spaces
 from stable_baselines3.common import vec_env as there
 
-from rlk_baselines.sb3.common import vec_env as here
+from rlk_sb3.common import vec_env as here
 
 ROWS_FIRST = spaces.Box(0, 255, (36, 36, 3), np.uint8)
 CHANNELS_FIRST = spaces.Box(0, 255, (3, 36, 36), np.uint8)

@@ -16,13 +16,13 @@ from faults.mutations import EVIL
 from faults.watch import watching
 
 import rlk
+import rlk_sb3
 from rlk import documents
 from rlk.errors import BadFile, PlanError
 from rlk.planning.parse import parse_value
 from rlk.registry.kernel import default_kernel
 from rlk.restoring.saved_plan import spec_of
 from rlk.saving import saved_files
-from rlk_baselines import sb3
 from rlk_callbacks.to_pass_again import to_pass_again
 from rlk_testing.tools.forged_files import members, packed
 
@@ -288,7 +288,7 @@ def test_parameters_of_another_type_are_not_loaded_into_an_agent(
 def test_set_parameters_of_stable_baselines3_names_a_damaged_file(
     downloads: Path, keys: tuple[str, ...], value: Any, match: str
 ) -> None:
-    model = sb3.PPO("MlpPolicy", "CartPole-v1", n_steps=8, batch_size=8)
+    model = rlk_sb3.PPO("MlpPolicy", "CartPole-v1", n_steps=8, batch_size=8)
     model.save(downloads / "m.zip")
     model.agent.run.policy.register_buffer("seen", torch.zeros(1))
     data = (downloads / "m.zip").read_bytes()

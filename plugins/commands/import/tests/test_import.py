@@ -25,9 +25,6 @@ import rlk
 from rlk.agent import Agent
 from rlk.errors import BadFile, PlanError
 from rlk_baselines import GAIL, PPO2
-from rlk_baselines.sb3 import PPO
-from rlk_baselines.sb3_contrib import MaskablePPO, RecurrentPPO
-from rlk_baselines.sb3_contrib.common.wrappers import ActionMasker
 from rlk_cnn.config import CnnConfig
 from rlk_evaluate.command import evaluate
 from rlk_import.command import command
@@ -36,6 +33,9 @@ from rlk_import.spaces import alike, takes_either_axis
 from rlk_lstm.config import LstmConfig
 from rlk_mlp.config import MlpConfig
 from rlk_multi_input.config import MultiInputConfig
+from rlk_sb3 import PPO
+from rlk_sb3_contrib import MaskablePPO, RecurrentPPO
+from rlk_sb3_contrib.common.wrappers import ActionMasker
 from rlk_testing.tools.stable_baselines_pickles import image_box, object_there, packed, stand_in
 
 STATES = np.random.default_rng(1).normal(size=(64, 4)).astype(np.float32)
@@ -181,7 +181,7 @@ def test_an_activation_that_no_file_can_hold_is_refused_with_what_to_do(tmp_path
         kwargs = packed({"net_arch": {"pi": [6, 5], "vf": [6, 5]}, "activation_fn": mish})
     path = of_stable_baselines3(tmp_path / "there.zip", policy_kwargs=kwargs)
     with pytest.raises(
-        PlanError, match=r"has the activation Mish, .*Python.*PPO\.load\('.*', env="
+        PlanError, match=r"has the activation Mish, .*Python: rlk_sb3\.PPO\.load\('.*', env="
     ):
         imported(path, "--env", "CartPole-v1", "--out", tmp_path / "here")
     other = ("--set", "policy.act_fun=relu")

@@ -49,7 +49,7 @@ def test_models_of_stable_baselines_are_named_and_never_opened() -> None:
         return out.getvalue()
 
     three = ("data", "pytorch_variables.pth", "policy.pth", "_stable_baselines3_version")
-    refused(model(*three), r"Stable-Baselines3 model.*rlk_baselines\.sb3 loads it")
+    refused(model(*three), r"Stable-Baselines3 model.*rlk_sb3 or rlk_sb3_contrib loads it")
     refused(model("data", "policy.pth"), "Stable-Baselines3 model")
     refused(
         model("data", "parameters", "parameter_list"),

@@ -12,15 +12,18 @@ import pytest
 from small_models import small_ppo
 
 import rlk_baselines
+import rlk_sb3
+import rlk_sb3_contrib
 from rlk.errors import BadFile
-from rlk_baselines import PPO2, added_attributes, sb3, sb3_contrib
+from rlk_baselines import PPO2
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
+from rlk_baselines.saved_models import added_attributes
 
 SMALL: dict[str, Any] = {"n_steps": 16, "batch_size": 16, "n_epochs": 1}
 PLAIN: dict[str, Any] = {"stage": 3, "best": -math.inf, "seen": [1.5, {"a": None}], "name": "x"}
 
 
-class WithStage(sb3.PPO):
+class WithStage(rlk_sb3.PPO):
     """Has an attribute before those of the model, and one by a name of the class."""
 
     stage = 0
@@ -78,22 +81,22 @@ def _models() -> list[Any]:
     by_env = {
         "CartPole-v1": [
             *(rlk_baselines.A2C, rlk_baselines.ACER, rlk_baselines.ACKTR, rlk_baselines.DQN),
-            *(rlk_baselines.PPO1, PPO2, rlk_baselines.TRPO, sb3.A2C, sb3.DQN, sb3.PPO),
-            sb3_contrib.TRPO,
+            *(rlk_baselines.PPO1, PPO2, rlk_baselines.TRPO, rlk_sb3.A2C, rlk_sb3.DQN, rlk_sb3.PPO),
+            rlk_sb3_contrib.TRPO,
         ],
         "Pendulum-v1": [
             *(rlk_baselines.DDPG, rlk_baselines.SAC, rlk_baselines.TD3),
-            *(sb3.DDPG, sb3.SAC, sb3.TD3),
+            *(rlk_sb3.DDPG, rlk_sb3.SAC, rlk_sb3.TD3),
         ],
     }
     made = [cls("MlpPolicy", env) for env, classes in by_env.items() for cls in classes]
-    recurrent = sb3_contrib.RecurrentPPO("MlpLstmPolicy", "CartPole-v1")
+    recurrent = rlk_sb3_contrib.RecurrentPPO("MlpLstmPolicy", "CartPole-v1")
     return [*made, recurrent, rlk_baselines.HER("MlpPolicy", BitFlippingEnv(4), rlk_baselines.DQN)]
 
 
 def test_no_model_has_attributes_that_count_as_added() -> None:
     models = _models()
-    models.append(sb3.PPO("MlpPolicy", "CartPole-v1", **SMALL).learn(16))
+    models.append(rlk_sb3.PPO("MlpPolicy", "CartPole-v1", **SMALL).learn(16))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert [added_attributes.in_a_file(model) for model in models] == [{}] * len(models)

@@ -10,20 +10,22 @@ import numpy as np
 import pytest
 
 import rlk_baselines
+import rlk_sb3
+import rlk_sb3_contrib
 from rlk.saving import checkpoint
-from rlk_baselines import ACER, ACKTR, PPO2, sb3, sb3_contrib
+from rlk_baselines import ACER, ACKTR, PPO2
 from rlk_baselines.common.base_class import BaseRLModel
 from rlk_baselines.common.noise import AdaptiveParamNoiseSpec
 
 #: The models that are made with a policy and an environment alone.
 KINDS: list[Any] = [
     kind
-    for module in (rlk_baselines, sb3, sb3_contrib)
+    for module in (rlk_baselines, rlk_sb3, rlk_sb3_contrib)
     for kind in (getattr(module, name) for name in module.__all__)
     if isinstance(kind, type)
     and issubclass(kind, BaseRLModel)
     and kind.algo
-    and kind not in (rlk_baselines.HER, sb3_contrib.MaskablePPO)
+    and kind not in (rlk_baselines.HER, rlk_sb3_contrib.MaskablePPO)
 ]
 #: `render` needs a display.
 SKIPPED = ("_init_setup_model", "gamma", "render")
@@ -50,8 +52,8 @@ def reloaded(model: Any, folder: Path, **changes: Any) -> Any:
         (PPO2, "n_cpu_tf_sess", np.int64(1)),
         (PPO2, "seed", np.int64(5)),
         (PPO2, "gamma", np.float32(0.5)),
-        (sb3.A2C, "use_rms_prop", np.bool_(False)),
-        (sb3.A2C, "stats_window_size", np.int64(50)),
+        (rlk_sb3.A2C, "use_rms_prop", np.bool_(False)),
+        (rlk_sb3.A2C, "stats_window_size", np.int64(50)),
     ],
 )
 def test_a_number_of_numpys_is_held_as_one_of_pythons(kind, name, value, tmp_path: Path) -> None:
@@ -120,20 +122,3 @@ def test_an_older_name_for_the_threads_stands_for_the_newer_one(kind, name, tmp_
         setattr(model, name, 2)
     for one in (model, loaded):
         assert one.n_cpu_tf_sess == one.agent.plan.n_threads == 2
-
-
-def test_a_loaded_model_has_the_attributes_of_its_class_and_no_further_settings(tmp_path) -> None:
-    loaded = reloaded(sb3.A2C("MlpPolicy", "CartPole-v1", learning_rate=0.01), tmp_path)
-    assert loaded.lr_schedule(0.5) == 0.01
-    loaded.lr_schedule = lambda remaining: remaining
-    assert loaded.learning_rate(0.5) == 0.5
-    with pytest.raises(ValueError, match="A2C has no momentum to replace"):
-        reloaded(loaded, tmp_path, momentum=0.5)
-
-
-def test_a_number_of_episodes_between_updates_comes_back(tmp_path: Path) -> None:
-    model = sb3.SAC("MlpPolicy", "Pendulum-v1", train_freq=(2, "episode"), buffer_size=300)
-    loaded = reloaded(model, tmp_path)
-    assert loaded.train_freq == model.train_freq == (2, "episode")
-    loaded.gamma = 0.9
-    assert loaded.agent.plan.algorithm.config.train_freq == "2 episode"

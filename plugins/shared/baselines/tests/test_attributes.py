@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import rlk_baselines
-from rlk_baselines import DDPG, DQN, GAIL, HER, PPO2, SAC, TD3, sb3
+import rlk_sb3
+from rlk_baselines import DDPG, DQN, GAIL, HER, PPO2, SAC, TD3
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
 from rlk_baselines.common.callbacks import BaseCallback
 from rlk_baselines.common.noise import NormalActionNoise
@@ -57,8 +58,8 @@ def has_moved(model: Any, timesteps: int = 64) -> bool:
         (rlk_baselines.DQN, "CartPole-v1", OFF),
         (rlk_baselines.SAC, "Pendulum-v1", OFF),
         (rlk_baselines.TD3, "Pendulum-v1", {**OFF, "train_freq": 10, "gradient_steps": 10}),
-        (sb3.PPO, "CartPole-v1", {"n_steps": 32, "batch_size": 32}),
-        (sb3.SAC, "Pendulum-v1", OFF),
+        (rlk_sb3.PPO, "CartPole-v1", {"n_steps": 32, "batch_size": 32}),
+        (rlk_sb3.SAC, "Pendulum-v1", OFF),
     ],
 )
 def test_a_learning_rate_that_is_set_counts_in_the_next_learn(kind, env, keywords) -> None:
@@ -178,7 +179,7 @@ def test_a_seed_that_is_set_is_drawn_from() -> None:
 def test_a_callback_of_sb3_may_anneal_the_coefficients_of_the_loss() -> None:
     def trained(callback: Any = None, **keywords: Any) -> dict[str, Any]:
         keywords = {"n_steps": 32, "batch_size": 32, **keywords}
-        model = sb3.PPO("MlpPolicy", "CartPole-v1", seed=0, **keywords)
+        model = rlk_sb3.PPO("MlpPolicy", "CartPole-v1", seed=0, **keywords)
         return parameters(model.learn(64, callback=callback))
 
     plain, given, annealed = trained(), trained(ent_coef=10.0), trained(Setting(ent_coef=10.0))
@@ -208,7 +209,7 @@ RATE, TINY = {"learning_rate": 0.0}, {"actor_lr": 1e-30, "critic_lr": 1e-30}
         (rlk_baselines.DQN, "CartPole-v1", OFF, RATE),
         (rlk_baselines.SAC, "Pendulum-v1", OFF, {"learning_rate": lambda remaining: 0.0}),
         (rlk_baselines.TD3, "Pendulum-v1", {**OFF, "train_freq": 10, "gradient_steps": 10}, RATE),
-        (sb3.PPO, "CartPole-v1", {"n_steps": 32, "batch_size": 32}, RATE),
+        (rlk_sb3.PPO, "CartPole-v1", {"n_steps": 32, "batch_size": 32}, RATE),
     ],
 )
 def test_a_learning_rate_that_a_callback_sets_is_that_of_the_next_update(
@@ -287,13 +288,6 @@ def test_the_noise_may_be_another_one() -> None:
     ):
         model.action_noise = noise
         assert [one.name for one in model.agent.plan.noises] == names
-
-
-def test_a_loaded_model_takes_attributes_up(tmp_path) -> None:
-    sb3.DQN("MlpPolicy", "CartPole-v1", **OFF).save(tmp_path / "model")
-    model = sb3.DQN.load(tmp_path / "model", env="CartPole-v1")
-    model.target_update_interval = 50
-    assert model.agent.plan.algorithm.config.target_network_update_freq == 50
 
 
 def test_a_model_that_learns_by_hindsight_continues() -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlk_baselines import DQN, HER, SAC, sb3
+import rlk_sb3
+from rlk_baselines import DQN, HER, SAC
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
 from rlk_baselines.common.buffers import PrioritizedReplayBuffer, ReplayBuffer
 
@@ -68,13 +69,13 @@ def test_samples_are_normalised_and_what_is_kept_is_not(buffer: ReplayBuffer) ->
     assert buffer.storage[0][2] == 5.0
 
 
-@pytest.mark.parametrize("kind", [DQN, sb3.DQN])
+@pytest.mark.parametrize("kind", [DQN, rlk_sb3.DQN])
 def test_samples_of_a_models_replay_are_normalised_if_asked(kind: Any) -> None:
     model = kind("MlpPolicy", "CartPole-v1", batch_size=1)
     model.replay_buffer_add(np.ones(4), 1, 5.0, 4 * np.ones(4), False, {})
     for env, expected in ((None, [1, 1, 5, 4]), (Scales(), [2, 1, 15, 8])):
         batch = model.replay_buffer.sample(1, env=env)
-        if kind is sb3.DQN:
+        if kind is rlk_sb3.DQN:
             batch = (batch.observations, batch.actions, batch.rewards, batch.next_observations)
         assert [float(np.ravel(column)[0]) for column in batch[:4]] == expected
 

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from rlk import Patch, hookimpl
-from rlk.errors import NotFinite
-from rlk_baselines import A2C, ACER, ACKTR, DDPG, DQN, GAIL, PPO1, PPO2, SAC, TD3, TRPO, sb3
+from rlk_baselines import A2C, ACER, ACKTR, DDPG, DQN, GAIL, PPO1, PPO2, SAC, TD3, TRPO
 from rlk_baselines.bench import Monitor
 from rlk_baselines.common import make_vec_env
 from rlk_baselines.common.callbacks import BaseCallback, CallbackList
@@ -213,65 +211,6 @@ def test_rewards_of_gail_are_told_as_those_of_the_environment_alone(counting) ->
     assert not {"reward", "rewards", "ep_rets", "cur_ep_ret", "reward_giver"} & found.keys()
 
 
-class Shaped(BaseCallback):
-    """Writes rewards of its own into those of every step, and keeps what a collection stored."""
-
-    stored: Any = None
-
-    def _on_step(self) -> bool:
-        self.locals["rewards"][:] = [5.0, self.num_timesteps]
-        return self.num_timesteps < 16
-
-    def _on_rollout_end(self) -> None:
-        if not isinstance(self.model, sb3.DQN):
-            self.stored = self.model.rollout_buffer.rewards.copy()
-
-
-@pytest.mark.parametrize("cls", [sb3.PPO, sb3.A2C])
-def test_rewards_that_a_callback_changes_are_learnt_from(counting: Any, cls: Any) -> None:
-    small = {} if cls is sb3.A2C else {"batch_size": 8}
-    shaped, normalized = Shaped(), VecNormalize(DummyVecEnv([counting, counting]))
-    for env in (DummyVecEnv([counting, counting]), normalized):
-        cls("MlpPolicy", env, n_steps=4, **small).learn(8, callback=shaped)
-        assert shaped.stored.tolist() == [[5, 2], [5, 4], [5, 6], [5, 8]]
-
-
-def test_rewards_that_a_callback_changes_are_in_the_replay(counting: Any) -> None:
-    env = DummyVecEnv([counting, counting])
-    model = sb3.DQN("MlpPolicy", env, buffer_size=50).learn(50, callback=Shaped())
-    # The step at which it stopped is stored, too.
-    assert model.replay_buffer.rewards[:8].tolist() == [[5, 2 * i] for i in range(1, 9)]
-    model.learn(2, reset_num_timesteps=False)
-    assert model.replay_buffer.rewards[8].tolist() == [1, 1]
-
-
-class Bonus:
-    """Adds 10 to the rewards of every step before it is stored."""
-
-    @hookimpl
-    def rlk_wrap_add(self) -> Any:
-        return lambda add: lambda step: add(step._replace(reward=step.reward + 10.0))
-
-
-class ProposesABonus:
-    """A plugin that puts in another one, which joins the run after the model's own."""
-
-    @hookimpl
-    def rlk_configure(self) -> Patch:
-        return Patch({"plugins": [Bonus()]})
-
-
-class WithABonus(sb3.DQN):
-    def _plugins(self) -> list[Any]:
-        return [*super()._plugins(), ProposesABonus()]
-
-
-def test_a_plugin_that_joins_later_adds_to_rewards_that_a_callback_changes(counting: Any) -> None:
-    env = DummyVecEnv([counting, counting])
-    model = WithABonus("MlpPolicy", env, buffer_size=50).learn(4, callback=Shaped())
-    assert model.replay_buffer.rewards[:2].tolist() == [[15, 12], [15, 14]]
-
-
 def test_rewards_that_a_callback_changes_are_those_of_its_next_steps(counting: Any) -> None:
     def callback(local: Any, _: Any) -> None:
         told.append([float(reward[0]) for reward in local["mb_rewards"]])
@@ -374,16 +313,3 @@ def test_actions_that_do_not_count_from_zero_are_those_of_the_environment(
     env = Counts()
     told = [found["clipped_actions"][0] for found in seen(A2C("MlpPolicy", env, n_steps=2), 8)]
     assert np.array_equal(told, env.given)
-
-
-def test_a_non_finite_reward_that_a_callback_leaves_is_blamed_on_it_and_not_stored() -> None:
-    class Spoils(sb3.common.callbacks.BaseCallback):
-        def _on_step(self) -> bool:
-            if self.num_timesteps == 3:
-                self.locals["rewards"][:] = np.nan
-            return True
-
-    model = sb3.DQN("MlpPolicy", DummyVecEnv([Walk]))
-    with pytest.raises(NotFinite, match=r"callback Spoils left rewards of \[nan\] at timestep 3"):
-        model.learn(20, callback=Spoils())
-    assert model.replay_buffer.size() == 2

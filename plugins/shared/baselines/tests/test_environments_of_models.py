@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from given_spaces import NESTED, Given
 from small_models import small_ppo
 
 from rlk_baselines import A2C, DQN, PPO2
 from rlk_baselines.common import make_vec_env
 from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize
+from rlk_testing.environments.given_spaces import NESTED, Given
 
 
 def test_one_environment_is_given_out_without_the_axis_of_a_vector() -> None:

@@ -11,7 +11,6 @@ import pytest
 from rlk.errors import RlkError
 from rlk_baselines.common.evaluation import evaluate_policy
 from rlk_baselines.common.vec_env import DummyVecEnv
-from rlk_baselines.sb3.common.evaluation import evaluate_policy as evaluate_policy3
 
 
 class Asked:
@@ -93,52 +92,6 @@ def test_an_evaluation_needs_an_environment() -> None:
 
 
 # ---- Stable-Baselines3 ---------------------------------------------------------------------------
-
-
-class Asked3:
-    """As `Asked`, by the keywords of Stable-Baselines3."""
-
-    def __init__(self) -> None:
-        self.seen: list[Any] = []
-
-    def predict(
-        self, observation: Any, state: Any, episode_start: Any, deterministic: bool
-    ) -> tuple[Any, Any]:
-        self.seen.append((state, episode_start.tolist(), deterministic))
-        return np.zeros(len(observation), int), (state or 0) + 1
-
-
-def evaluated(model: Any, *envs: Any, **keywords: Any) -> Any:
-    return evaluate_policy3(model, DummyVecEnv([lambda env=env: env for env in envs]), **keywords)
-
-
-def test_each_environment_plays_its_share_and_the_last_ones_one_more(counting: Any) -> None:
-    model, asked = Asked3(), {"warn": False, "return_episode_rewards": True}
-    returns, lengths = evaluated(model, counting(2), counting(3), n_eval_episodes=3, **asked)
-    assert (sorted(returns), sorted(lengths)) == ([2.0, 3.0, 3.0], [2, 3, 3])
-    starts = [[True, True], [False, False], [True, False], [False, True], [True, False]]
-    expected = [(None, starts[0], True), *((i, starts[i], True) for i in (1, 2, 3, 4))]
-    assert model.seen == [*expected, (5, [False, False], True)]
-
-
-def test_the_loss_of_a_life_ends_no_episode_without_a_monitor(counting: Any) -> None:
-    class Lives(counting):  # type: ignore[misc]
-        lost = 0
-
-        def step(self, action: Any) -> Any:
-            *rest, done, info = super().step(action)
-            self.lost += done
-            return *rest, done, {**info, "goes_on": self.lost % 2 == 1}
-
-    found = evaluated(Asked3(), Lives(2), n_eval_episodes=2, return_episode_rewards=True)
-    assert found == ([4.0, 4.0], [4, 4]), "each of two lives"
-
-
-def test_a_threshold_has_to_be_exceeded_there_too(counting: Any) -> None:
-    keywords: dict[str, Any] = {"n_eval_episodes": 2, "warn": False}
-    assert evaluated(Asked3(), counting(), reward_threshold=2.99, **keywords) == (3.0, 0.0)
-    with pytest.raises(AssertionError, match="below threshold"):
-        evaluated(Asked3(), counting(), reward_threshold=3.0, **keywords)
 
 
 def test_a_vector_of_gymnasium_may_have_one_environment_but_not_several() -> None:

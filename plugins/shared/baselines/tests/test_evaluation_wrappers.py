@@ -6,11 +6,12 @@ import warnings
 
 import pytest
 
-from rlk_baselines import PPO2, SAC, gym, sb3
+import rlk_sb3
+from rlk_baselines import PPO2, SAC, gym
 from rlk_baselines.common import make_vec_env
 from rlk_baselines.common.callbacks import EvalCallback
 from rlk_baselines.common.vec_env import VecFrameStack, VecNormalize, sync_envs_normalization
-from rlk_baselines.sb3.common.callbacks import EvalCallback as EvalCallback3
+from rlk_sb3.common.callbacks import EvalCallback as EvalCallback3
 
 
 def vector():
@@ -26,7 +27,7 @@ def small(env):
 
 
 def of_sb3(env):
-    return sb3.PPO("MlpPolicy", env, n_steps=32, batch_size=32)
+    return rlk_sb3.PPO("MlpPolicy", env, n_steps=32, batch_size=32)
 
 
 @pytest.mark.parametrize(("make", "kind"), [(small, EvalCallback), (of_sb3, EvalCallback3)])

@@ -29,7 +29,7 @@ from rlk_baselines.common.schedules import (
 )
 from rlk_baselines.common.vec_env import DummyVecEnv
 from rlk_baselines.environments.ids import current_id
-from rlk_baselines.tensorboard import folder_of_run
+from rlk_baselines.log_rows.tensorboard import folder_of_run
 
 
 class Recording(BaseCallback):
@@ -317,7 +317,7 @@ def test_the_old_ids_make_the_environments_of_today() -> None:
 
 
 def test_neither_the_package_nor_what_workers_make_environments_with_imports_torch() -> None:
-    program = "import rlk_baselines.sb3.common.env_util, sys; sys.exit('torch' in sys.modules)"
+    program = "import rlk_baselines.common.cmd_util, sys; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 0
 
 

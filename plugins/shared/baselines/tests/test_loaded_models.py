@@ -10,13 +10,13 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
-from given_spaces import NESTED, Given
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.spaces import Box, MultiDiscrete
 from gymnasium.wrappers import ClipReward, TransformReward
 
+import rlk_sb3
 from rlk.errors import BadFile
-from rlk_baselines import A2C, DQN, HER, PPO2, SAC, gym, model_files, sb3
+from rlk_baselines import A2C, DQN, HER, PPO2, SAC, gym
 from rlk_baselines.bench import Monitor
 from rlk_baselines.common import make_vec_env
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
@@ -28,9 +28,11 @@ from rlk_baselines.common.vec_env import (
     VecNormalize,
 )
 from rlk_baselines.environments import as_vec_env
-from rlk_baselines.pickled import as_pickle_bytes
 from rlk_baselines.refusals import Refused
-from rlk_baselines.sb3.common.env_util import make_vec_env as sb3_make_vec_env
+from rlk_baselines.saved_models import model_files
+from rlk_baselines.saved_models.pickled import as_pickle_bytes
+from rlk_sb3.common.env_util import make_vec_env as sb3_make_vec_env
+from rlk_testing.environments.given_spaces import NESTED, Given
 
 CARTPOLE = np.zeros(4, np.float32)
 TANH = {"act_fun": torch.tanh, "net_arch": [8]}
@@ -59,19 +61,6 @@ def test_what_no_plan_holds_of_a_models_arguments_comes_back(tmp_path: Path) -> 
     assert HER.load(tmp_path / "goals").verbose == 1
 
 
-def test_what_no_plan_holds_of_arguments_of_sb3_comes_back(tmp_path: Path) -> None:
-    model = sb3.A2C("MlpPolicy", "CartPole-v1", verbose=1, stats_window_size=7)
-    model.save(tmp_path / "model")
-    loaded = sb3.A2C.load(tmp_path / "model")
-    assert (loaded.verbose, loaded.stats_window_size) == (1, 7)
-    assert loaded.agent.run.metrics.recent_episodes.maxlen == 7
-    state = model_files.read(tmp_path / "model.zip")
-    state["baselines"]["arguments"]["verbose"] = "loud"
-    (tmp_path / "damaged.pkl").write_bytes(as_pickle_bytes(state))
-    with pytest.warns(DeprecationWarning), pytest.raises(BadFile, match="verbose"):
-        sb3.A2C.load(tmp_path / "damaged.pkl")
-
-
 def test_a_file_that_lacks_what_it_should_say_of_its_model_is_damaged(tmp_path: Path) -> None:
     A2C("MlpPolicy", "CartPole-v1").save(tmp_path / "model")
     state = model_files.read(tmp_path / "model.zip")
@@ -95,20 +84,6 @@ def test_an_activation_of_torch_comes_back_and_serves_again(tmp_path: Path) -> N
     for one in (model, again):
         assert one.agent.plan.policy.config.act_fun == "tanh"
     assert A2C.load(tmp_path / "model", policy_kwargs=TANH).predict(CARTPOLE)[0] in (0, 1)
-
-
-def test_an_activation_of_sb3_comes_back_and_serves_again(tmp_path: Path) -> None:
-    kwargs = {
-        "activation_fn": torch.nn.ELU,
-        "optimizer_class": torch.optim.RMSprop,
-        "net_arch": [8],
-    }
-    sb3.A2C("MlpPolicy", "CartPole-v1", policy_kwargs=kwargs).save(tmp_path / "model")
-    model = sb3.A2C.load(tmp_path / "model", env="CartPole-v1")
-    model.gamma = 0.5
-    model.set_env(make_vec_env("CartPole-v1", 2))
-    assert model.learn(30).agent.plan.policy.config.act_fun == "elu"
-    sb3.A2C.load(tmp_path / "model", policy_kwargs=kwargs)
 
 
 @pytest.mark.parametrize("policy", ["MlpPolicy", Narrow])
@@ -163,9 +138,11 @@ def test_a_schedule_that_no_file_holds_is_the_default_until_it_is_passed_again(
         assert model.learn(32).agent.plan.algorithm.config.learning_rate == 1e-4
         model.save(tmp_path / "set")
         assert PPO2.load(tmp_path / "set", env="CartPole-v1").learn(16).learning_rate == 1e-4
-    model = sb3.PPO("MlpPolicy", "CartPole-v1", n_steps=16, batch_size=16, clip_range=lambda f: f)
+    model = rlk_sb3.PPO(
+        "MlpPolicy", "CartPole-v1", n_steps=16, batch_size=16, clip_range=lambda f: f
+    )
     model.save(path)
-    model = sb3.PPO.load(path, env="CartPole-v1")
+    model = rlk_sb3.PPO.load(path, env="CartPole-v1")
     model.gamma = 0.5
     with pytest.warns(UserWarning, match="clip_range was the callable"):
         model.learn(16)
@@ -209,7 +186,7 @@ def more_than_an_id() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", more_than_an_id())
-@pytest.mark.parametrize("cls", [A2C, sb3.A2C])
+@pytest.mark.parametrize("cls", [A2C, rlk_sb3.A2C])
 def test_a_model_does_not_learn_in_less_than_it_was_trained_in(
     name: str, cls: Any, tmp_path: Path
 ) -> None:
@@ -238,7 +215,7 @@ def test_what_is_around_the_environments_of_workers_is_known(tmp_path: Path) -> 
     "watched",
     [
         lambda: Monitor(gym.make("CartPole-v1"), None),
-        lambda: sb3.common.monitor.Monitor(gym.make("CartPole-v1")),
+        lambda: rlk_sb3.common.monitor.Monitor(gym.make("CartPole-v1")),
         lambda: VecCheckNan(make_vec_env("CartPole-v1", 2)),
         lambda: gymnasium.wrappers.RecordEpisodeStatistics(gymnasium.make("CartPole-v1")),
         lambda: sb3_make_vec_env("CartPole-v1", 2),
@@ -280,7 +257,7 @@ def test_a_model_that_is_loaded_without_an_environment_has_the_spaces_of_its_own
     assert model.observation_space == space
 
 
-@pytest.mark.parametrize("cls", [A2C, sb3.A2C])
+@pytest.mark.parametrize("cls", [A2C, rlk_sb3.A2C])
 def test_spaces_may_be_passed_instead_of_those_of_the_file(cls: Any, tmp_path: Path) -> None:
     saved = cls("MlpPolicy", "CartPole-v1")
     saved.save(tmp_path / "model")

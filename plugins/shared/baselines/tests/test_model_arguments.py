@@ -16,7 +16,7 @@ from rlk_baselines import A2C, ACER, DDPG, DQN, HER, PPO2, SAC, TD3
 from rlk_baselines.common.base_class import ActorCriticRLModel, BaseRLModel, OffPolicyRLModel
 from rlk_baselines.common.noise import AdaptiveParamNoiseSpec, NormalActionNoise
 from rlk_baselines.common.policies import MlpPolicy
-from rlk_baselines.sb3.common.base_class import BaseAlgorithm
+from rlk_sb3.common.base_class import BaseAlgorithm
 
 MODELS = ("A2C", "ACER", "ACKTR", "DDPG", "DQN", "PPO1", "PPO2", "SAC", "TD3", "TRPO")
 #: The documented signatures.

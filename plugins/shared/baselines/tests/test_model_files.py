@@ -13,12 +13,13 @@ import pytest
 import torch
 from small_models import small_ppo
 
+import rlk_sb3
 from rlk.errors import BadFile
 from rlk.registry.kernel import default_kernel
-from rlk_baselines import A2C, DQN, PPO2, gym, sb3
+from rlk_baselines import A2C, DQN, PPO2, gym
 from rlk_baselines.common.evaluation import evaluate_policy
 from rlk_baselines.common.vec_env import DummyVecEnv, SubprocVecEnv
-from rlk_baselines.pickled import as_pickle_bytes, state_in_pickle
+from rlk_baselines.saved_models.pickled import as_pickle_bytes, state_in_pickle
 from rlk_zip.serializer import ZipSerializer
 
 
@@ -273,9 +274,9 @@ def another_serializer() -> Iterator[None]:
 
 @pytest.mark.usefixtures("another_serializer")
 def test_files_are_zips_whatever_other_serializers_are_installed(tmp_path: Path) -> None:
-    model = sb3.DQN("MlpPolicy", "CartPole-v1", buffer_size=64, learning_starts=8).learn(32)
+    model = rlk_sb3.DQN("MlpPolicy", "CartPole-v1", buffer_size=64, learning_starts=8).learn(32)
     model.save(tmp_path / "model")
     model.save_replay_buffer(tmp_path / "replay")
-    loaded = sb3.DQN.load(tmp_path / "model")
+    loaded = rlk_sb3.DQN.load(tmp_path / "model")
     loaded.load_replay_buffer(tmp_path / "replay")
     assert loaded.replay_buffer.size() == 32

@@ -34,25 +34,16 @@ def test_a_module_has_its_names(module: str) -> None:
         assert hasattr(found, name), name
 
 
-@pytest.mark.parametrize(
-    ("package", "names"),
-    [
-        ("rlk_baselines", "common.cmd_util.make_vec_env common.env_checker.check_env"),
-        ("rlk_baselines.sb3", "common.env_util.make_vec_env ppo.MlpPolicy common.utils.safe_mean"),
-        ("rlk_baselines.sb3_contrib", "common.maskable.utils.get_action_masks common.wrappers"),
-        ("rlk_baselines.sb3_contrib", "common.recurrent.policies ppo_mask.MlpPolicy"),
-    ],
-)
-def test_submodules_need_no_import_of_their_own(package: str, names: str) -> None:
-    program = f"import {package} as package\nfor name in {names.split()}: eval('package.' + name)"
+def test_submodules_need_no_import_of_their_own() -> None:
+    names = ("common.cmd_util.make_vec_env", "common.env_checker.check_env")
+    program = "import rlk_baselines as package\n" + "\n".join(f"package.{name}" for name in names)
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_what_is_no_submodule_is_no_attribute() -> None:
-    for package in ("common", "sb3", "sb3.common", "sb3_contrib", "sb3_contrib.common.maskable"):
-        found = importlib.import_module(f"rlk_baselines.{package}")
-        with pytest.raises(AttributeError, match=f"{package}' has no attribute 'nothing'"):
-            _ = found.nothing
+    found = importlib.import_module("rlk_baselines.common")
+    with pytest.raises(AttributeError, match="common' has no attribute 'nothing'"):
+        _ = found.nothing
 
 
 def test_the_layers_of_tensorflow_are_refused_with_what_to_write_instead() -> None:

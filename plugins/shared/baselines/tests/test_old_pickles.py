@@ -13,7 +13,7 @@ import pytest
 from rlk.errors import BadFile
 from rlk_baselines.common import make_vec_env
 from rlk_baselines.common.vec_env import VecNormalize
-from rlk_baselines.tensorflow.inert_pickle import (
+from rlk_baselines.foreign_files.inert_pickle import (
     RefusedPickle,
     inert_load,
     is_plain,

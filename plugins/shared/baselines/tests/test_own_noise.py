@@ -10,10 +10,11 @@ import pytest
 from gymnasium import spaces
 
 import rlk
+import rlk_sb3
 from rlk.errors import EnvironmentFailed, PlanError
 from rlk.records import Act
 from rlk.running.seeding import Streams
-from rlk_baselines import DDPG, HER, SAC, TD3, sb3
+from rlk_baselines import DDPG, HER, SAC, TD3
 from rlk_baselines.common import make_vec_env
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
 from rlk_baselines.common.noise import (
@@ -50,7 +51,7 @@ class OwnProcess(OrnsteinUhlenbeckActionNoise):
         return np.full(1, 9.0)
 
 
-@pytest.mark.parametrize("kind", [SAC, TD3, sb3.SAC, sb3.TD3, sb3.DDPG])
+@pytest.mark.parametrize("kind", [SAC, TD3, rlk_sb3.SAC, rlk_sb3.TD3, rlk_sb3.DDPG])
 def test_an_own_noise_is_called_at_every_step_and_reset_where_an_episode_starts(kind) -> None:
     noise = Own()
     seldom = {"train_freq": 10, "gradient_steps": 1}
@@ -77,7 +78,7 @@ def test_a_class_derived_from_one_of_rlk_behaves_like_it(noise) -> None:
 def test_every_environment_has_a_copy_that_is_reset_by_itself() -> None:
     noise = Own()
     vector = make_vec_env("Pendulum-v1", 2)
-    model = sb3.TD3("MlpPolicy", vector, action_noise=noise, gradient_steps=1, **OFF)
+    model = rlk_sb3.TD3("MlpPolicy", vector, action_noise=noise, gradient_steps=1, **OFF)
     model.learn(20)
     made = model.agent.run.actor._noise.of_each
     assert [(one.calls, one.resets) for one in made] == [(10, 1), (10, 1)]
@@ -109,7 +110,7 @@ class Halved(ActionNoise):
 def test_a_noise_that_draws_as_rlks_does_so_from_the_run(noise, n_envs) -> None:
     def drawn(seed: int) -> list[float]:
         vector = make_vec_env("Pendulum-v1", n_envs)
-        model = sb3.TD3("MlpPolicy", vector, action_noise=noise(), seed=seed, **OFF)
+        model = rlk_sb3.TD3("MlpPolicy", vector, action_noise=noise(), seed=seed, **OFF)
         return model.agent.run.actor._noise.sample().ravel().tolist()
 
     assert drawn(1) == drawn(1) != drawn(2)
@@ -122,7 +123,7 @@ def test_a_noise_that_draws_as_rlks_does_so_from_the_run(noise, n_envs) -> None:
 )
 def test_models_that_share_a_noise_draw_each_from_its_own_run(noise) -> None:
     def model_with(action_noise, seed: int):
-        return sb3.TD3("MlpPolicy", "Pendulum-v1", action_noise=action_noise, seed=seed, **OFF)
+        return rlk_sb3.TD3("MlpPolicy", "Pendulum-v1", action_noise=action_noise, seed=seed, **OFF)
 
     def drawn(model) -> float:
         return model.agent.run.actor._noise.sample().item()
@@ -135,7 +136,7 @@ def test_models_that_share_a_noise_draw_each_from_its_own_run(noise) -> None:
 
 def test_the_programs_own_calls_draw_from_the_generator_of_its_noise() -> None:
     noise = Clipped(0.0, 0.1, rng=np.random.default_rng(3))
-    model = sb3.TD3("MlpPolicy", "Pendulum-v1", action_noise=noise, **OFF)
+    model = rlk_sb3.TD3("MlpPolicy", "Pendulum-v1", action_noise=noise, **OFF)
     model.learn(10)
     assert noise() == np.clip(np.random.default_rng(3).normal(0.0, 0.1), -0.5, 0.5)
 
@@ -254,11 +255,11 @@ class Falling(NormalActionNoise):
 
 def test_noise_changes_by_another_object_or_in_a_derived_class() -> None:
     """As the errors of settings that cannot be set say."""
-    model = sb3.TD3("MlpPolicy", "Pendulum-v1", action_noise=NormalActionNoise(0.0, 0.1), **OFF)
+    model = rlk_sb3.TD3("MlpPolicy", "Pendulum-v1", action_noise=NormalActionNoise(0.0, 0.1), **OFF)
     model.learn(2)
     model.action_noise = NormalActionNoise(1.0, 0.0)
     model.learn(2)
     assert model.agent.plan.noises[0].config.mean == 1.0
     noise = Falling(0.0, 0.1)
-    sb3.TD3("MlpPolicy", "Pendulum-v1", action_noise=noise, **OFF).learn(2)
+    rlk_sb3.TD3("MlpPolicy", "Pendulum-v1", action_noise=noise, **OFF).learn(2)
     assert noise.sigma == 0.0

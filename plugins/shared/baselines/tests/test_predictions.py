@@ -13,11 +13,12 @@ from gymnasium import spaces
 from small_models import small_ppo
 
 import rlk_baselines
-from rlk_baselines import A2C, DDPG, PPO2, SAC, sb3
+import rlk_sb3
+from rlk_baselines import A2C, DDPG, PPO2, SAC
 from rlk_baselines.common.base_class import BaseRLModel
 
 
-@pytest.mark.parametrize("module", [rlk_baselines, sb3])
+@pytest.mark.parametrize("module", [rlk_baselines, rlk_sb3])
 def test_the_signature_of_predict_shows_how_a_model_acts_by_default(module: Any) -> None:
     models = "A2C ACER ACKTR DDPG DQN GAIL HER PPO PPO1 PPO2 SAC TD3 TRPO"
     for name in {*models.split()} & {*module.__all__}:

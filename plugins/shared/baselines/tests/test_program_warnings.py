@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import rlk_baselines
-from rlk_baselines import gym, sb3
+import rlk_sb3
+from rlk_baselines import gym
 from rlk_baselines.common.callbacks import EvalCallback
 from rlk_baselines.common.vec_env import DummyVecEnv, VecCheckNan, VecFrameStack
 
@@ -49,7 +50,7 @@ def acted_with_nan() -> Any:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda _: sb3.A2C("MlpPolicy", "CartPole-v1", sde_sample_freq=4),
+        lambda _: rlk_sb3.A2C("MlpPolicy", "CartPole-v1", sde_sample_freq=4),
         lambda _: rlk_baselines.DQN("MlpPolicy", "CartPole-v1", prioritized_replay_alpha=0.1),
         lambda folder: rlk_baselines.A2C.load(pickled(folder)),
         lambda folder: rlk_baselines.A2C("MlpPolicy", "CartPole-v1").load_parameters(

@@ -10,8 +10,8 @@ from rlk.errors import PlanError
 from rlk_baselines import A2C
 from rlk_baselines.common import callbacks, evaluation
 from rlk_baselines.refusals import Refused
-from rlk_baselines.sb3.common import callbacks as sb3
-from rlk_baselines.sb3.common import evaluation as sb3_evaluation
+from rlk_sb3.common import callbacks as sb3
+from rlk_sb3.common import evaluation as sb3_evaluation
 
 
 class Going(callbacks.BaseCallback):
@@ -95,9 +95,3 @@ def test_numbers_of_episodes_that_are_not_whole_or_below_one_are_refused(
     told = f"^{whose}: n_eval_episodes must be a whole number of at least 1, got {number}"
     with pytest.raises(Refused, match=told):
         make(counting(), number)
-
-
-def test_what_stops_without_improvement_says_that_an_evaluation_calls_it(counting) -> None:
-    callback = sb3.StopTrainingOnNoModelImprovement(1)
-    with pytest.raises(PlanError, match=r"EvalCallback\(env, callback_after_eval=…\)"):
-        A2C("MlpPolicy", counting()).learn(10, callback=callback)

@@ -16,7 +16,7 @@ from rlk_baselines.common.vec_env import (
     VecFrameStack,
     VecNormalize,
 )
-from rlk_baselines.sb3.common import vec_env as sb3
+from rlk_sb3.common import vec_env as sb3
 
 
 @pytest.mark.parametrize("kind", [DummyVecEnv, SubprocVecEnv])

@@ -9,7 +9,6 @@ import pytest
 
 from rlk_baselines import results_plotter
 from rlk_baselines.bench import Monitor
-from rlk_baselines.sb3.common import results_plotter as sb3_plotter
 
 
 def test_every_axis_has_the_returns_where_their_episodes_ended() -> None:
@@ -47,22 +46,4 @@ def test_episodes_up_to_a_timestep_are_drawn_and_means_of_a_hundred(
     axes = pyplot.gcf().axes[0]
     assert len(axes.collections[0].get_offsets()) == dots and axes.get_xlim() == (0, dots)
     assert [one.get_xdata().tolist() for one in axes.lines] == ([] if means is None else [means])
-    pyplot.close()
-
-
-def test_stable_baselines3s_plots_have_a_size(
-    counting: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MPLBACKEND", "Agg")
-    from matplotlib import pyplot
-
-    env = Monitor(counting(1), str(tmp_path))
-    env.reset()
-    env.step(0)
-    axis = sb3_plotter.X_EPISODES
-    sb3_plotter.plot_results([str(tmp_path)], 10, x_axis=axis, task_name="title", figsize=(5, 4))
-    assert pyplot.gcf().get_size_inches().tolist() == [5, 4]
-    pyplot.close()
-    figure = sb3_plotter.plot_curves([([0], [1.0])], x_axis=axis, title="title")
-    assert figure.get_size_inches().tolist() == [8, 2]
     pyplot.close()

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlk_baselines import DDPG, DQN, HER, SAC, TD3, sb3
+import rlk_sb3
+from rlk_baselines import DDPG, DQN, HER, SAC, TD3
 from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
 from rlk_baselines.common.noise import (
     ActionNoise,
@@ -15,7 +16,6 @@ from rlk_baselines.common.noise import (
     NormalActionNoise,
     OrnsteinUhlenbeckActionNoise,
 )
-from rlk_toy_environments.bit_flipping import BitFlippingEnv as GymnasiumsBits
 
 CARTPOLE = np.array([0.1, -0.2, 0.03, 0.4], np.float32)
 PENDULUM = np.array([1.0, 0.0, 0.5], np.float32)
@@ -34,29 +34,6 @@ def test_dqn_samples_by_the_softmax_of_its_values() -> None:
     assert state is None
     assert np.ndim(model.predict(CARTPOLE, deterministic=False)[0]) == 0
     assert len(set(model.predict(many)[0])) == 1, "it is deterministic unless told otherwise"
-
-
-def test_dqn_of_sb3_takes_random_actions_with_its_exploration_rate() -> None:
-    keywords: Any = {"buffer_size": 64, "exploration_final_eps": 0.5, "exploration_fraction": 0.5}
-    model = sb3.DQN("MultiInputPolicy", GymnasiumsBits(5), seed=0, **keywords)
-    seen = GymnasiumsBits(5).reset(seed=0)[0]
-    greedy = model.predict(seen, deterministic=True)[0]
-    assert model.exploration_rate == 0.0
-    assert {int(model.predict(seen)[0]) for _ in range(20)} == {int(greedy)}
-    model.learn(16)
-    assert model.exploration_rate == 0.5
-    greedy = model.predict(seen, deterministic=True)[0]
-    other = np.mean([model.predict(seen)[0] != greedy for _ in range(400)])
-    p = 0.5 * 4 / 5
-    assert abs(other - p) < 4 * np.sqrt(p * (1 - p) / 400)
-    many = {key: np.repeat(part[None], 50, axis=0) for key, part in seen.items()}
-    kinds = {len(set(model.predict(many)[0].tolist())) > 1 for _ in range(20)}
-    assert kinds == {False, True}, "one draw decides for a whole batch"
-    assert {int(model.policy.predict(seen)[0]) for _ in range(20)} == {int(greedy)}
-    model.exploration_rate = 0.0
-    assert model.exploration_rate == 0.0
-    assert {int(model.predict(seen)[0]) for _ in range(20)} == {int(greedy)}
-    assert model.learn(16).exploration_rate == 0.5
 
 
 @pytest.mark.parametrize("kind", [DDPG, TD3])
@@ -144,7 +121,7 @@ def test_a_model_of_her_samples_as_the_one_that_learns(kind: Any, keywords: Any)
     assert len(np.unique(greedy, axis=0)) == 1
 
 
-@pytest.mark.parametrize("kind", [DQN, DDPG, SAC, TD3, sb3.SAC])
+@pytest.mark.parametrize("kind", [DQN, DDPG, SAC, TD3, rlk_sb3.SAC])
 @pytest.mark.parametrize("deterministic", [True, False])
 def test_no_model_acts_on_nan(kind: Any, deterministic: bool) -> None:
     env, observation = ("CartPole-v1", CARTPOLE) if kind is DQN else ("Pendulum-v1", PENDULUM)

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 import torch
 
-from rlk_baselines import A2C, DQN, sb3
+import rlk_sb3
+from rlk_baselines import A2C, DQN
 from rlk_baselines.common.callbacks import BaseCallback
 from rlk_baselines.common.misc_util import set_global_seeds
 from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize
@@ -24,7 +25,7 @@ def drawn() -> list[float]:
     return [random.random(), float(np.random.rand()), float(torch.rand(1))]
 
 
-@pytest.mark.parametrize("cls", [A2C, DQN, sb3.A2C])
+@pytest.mark.parametrize("cls", [A2C, DQN, rlk_sb3.A2C])
 def test_a_models_seed_is_that_of_the_global_generators(cls: Any, tmp_path: Path) -> None:
     model = cls("MlpPolicy", "CartPole-v1", seed=3)
     first = drawn()

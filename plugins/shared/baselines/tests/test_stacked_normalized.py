@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from rlk_baselines import DQN, sb3
+import rlk_sb3
+from rlk_baselines import DQN
 from rlk_baselines.common.vec_env import DummyVecEnv, VecEnvWrapper, VecFrameStack, VecNormalize
-from rlk_baselines.sb3.common.vec_env import VecFrameStack as VecFrameStackOf3
+from rlk_sb3.common.vec_env import VecFrameStack as VecFrameStackOf3
 
 STACKS = pytest.mark.parametrize("stack", [VecFrameStack, VecFrameStackOf3])
 
@@ -78,7 +79,7 @@ def test_in_the_other_order_all_frames_have_the_statistics_of_now(stack, countin
     assert np.array_equal(observation, env.normalize_obs(stacked))
 
 
-@pytest.mark.parametrize(("kind", "stack"), [(DQN, VecFrameStack), (sb3.DQN, VecFrameStackOf3)])
+@pytest.mark.parametrize(("kind", "stack"), [(DQN, VecFrameStack), (rlk_sb3.DQN, VecFrameStackOf3)])
 def test_a_replay_keeps_what_the_stack_gave(kind: Any, stack: Any, counting: Any) -> None:
     env = Recorded(stack(VecNormalize(DummyVecEnv([lambda: counting(3)])), 2))
     model = kind("MlpPolicy", env, learning_starts=8, batch_size=4, buffer_size=64, seed=0)

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from rlk_baselines import A2C, DQN, PPO2, logger, sb3
+import rlk_sb3
+from rlk_baselines import A2C, DQN, PPO2, logger
 from rlk_baselines.common.callbacks import BaseCallback
 from rlk_baselines.common.vec_env import DummyVecEnv
 
@@ -75,7 +76,7 @@ def test_what_is_written_are_means_of_the_updates_since_the_last(counting, tmp_p
 
 
 def test_models_of_sb3_write_by_the_interval_of_rows(counting, tmp_path: Path) -> None:
-    model = sb3.A2C("MlpPolicy", counting(), tensorboard_log=str(tmp_path))
+    model = rlk_sb3.A2C("MlpPolicy", counting(), tensorboard_log=str(tmp_path))
     model.learn(500, log_interval=50)
     assert steps(tmp_path, "train/loss") == [250, 500]
 
@@ -97,7 +98,7 @@ def ticking(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that is seven seconds further whenever rows look at it, which each does once."""
     seconds = itertools.count(70, 7)
     clock = SimpleNamespace(perf_counter=lambda: next(seconds))
-    monkeypatch.setattr("rlk_baselines.rows.time", clock)
+    monkeypatch.setattr("rlk_baselines.log_rows.rows.time", clock)
 
 
 @pytest.mark.parametrize("reset", [True, False])
@@ -121,17 +122,17 @@ def test_rows_count_from_where_learn_was_called(
 
 
 def test_rows_of_sb3_continue_where_those_of_stable_baselines3_do(counting, ticking) -> None:
-    model = sb3.DQN("MlpPolicy", counting(), learning_starts=10, train_freq=1)
+    model = rlk_sb3.DQN("MlpPolicy", counting(), learning_starts=10, train_freq=1)
     seen: list[dict[str, float]] = []
 
-    class Keep(sb3.common.logger.KVWriter):
+    class Keep(rlk_sb3.common.logger.KVWriter):
         def write(self, key_values: Any, key_excluded: Any, step: int = 0) -> None:
             seen.append(dict(key_values))
 
         def close(self) -> None:
             pass
 
-    model.set_logger(sb3.common.logger.Logger(None, [Keep()]))
+    model.set_logger(rlk_sb3.common.logger.Logger(None, [Keep()]))
     model.learn(30)
     before = len(seen)
     model.learn(60, reset_num_timesteps=False)

@@ -27,7 +27,7 @@ from networks_there import (
 )
 
 from rlk.errors import BadFile
-from rlk_baselines import A2C, HER, PPO2, sb3
+from rlk_baselines import A2C, HER, PPO2
 from rlk_baselines.common.policies import FeedForwardPolicy
 
 
@@ -90,9 +90,8 @@ def test_what_does_not_fit_is_refused_with_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"class of a program, .* PPO2.load\(.*, policy=…\)"):
         PPO2.load(path)
     assert PPO2.load(path, policy=Mine).gamma == 0.9
-    for other in (A2C, sb3.A2C):
-        with pytest.raises(ValueError, match=r"PPO2, not of A2C. Write rlk_baselines.PPO2.load\("):
-            other.load(path)
+    with pytest.raises(ValueError, match=r"PPO2, not of A2C. Write rlk_baselines.PPO2.load\("):
+        A2C.load(path)
     with pytest.raises(ValueError, match="model of HER in Stable Baselines, which is not loaded"):
         HER.load(saved(tmp_path, {**OF_DQN, "model_class": "DQN"}, {}, **CART_SPACES))
     path = saved(tmp_path, OF_PPO2, actor_critic(), "train.Mine", **CART_SPACES, **SIZES)

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from given_spaces import NESTED, Given
 
 from rlk.errors import EnvironmentFailed
 from rlk_baselines import A2C
 from rlk_baselines.common.vec_env import DummyVecEnv, VecEnvWrapper
 from rlk_baselines.environments.training_vector import training_vector
+from rlk_testing.environments.given_spaces import NESTED, Given
 
 
 class Plain(VecEnvWrapper):

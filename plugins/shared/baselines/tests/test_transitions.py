@@ -16,7 +16,7 @@ from rlk_baselines.common.bit_flipping_env import BitFlippingEnv
 from rlk_baselines.common.math_util import scale_action
 from rlk_baselines.common.vec_env import VecNormalize
 from rlk_baselines.her import HERGoalEnvWrapper
-from rlk_baselines.transitions import add_transition
+from rlk_baselines.replays.transitions import add_transition
 
 
 class Taking(gymnasium.Env):

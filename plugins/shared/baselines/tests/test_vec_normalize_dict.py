@@ -15,7 +15,7 @@ from rlk.errors import PlanError
 from rlk_baselines import DQN, PPO2
 from rlk_baselines.common.callbacks import BaseCallback, EvalCallback
 from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize, sync_envs_normalization
-from rlk_baselines.sb3 import PPO, SAC, HerReplayBuffer
+from rlk_sb3 import PPO, SAC, HerReplayBuffer
 from rlk_testing.tools.stable_baselines_pickles import stand_in
 
 BOX = spaces.Box(-np.inf, np.inf, (2,), np.float32)

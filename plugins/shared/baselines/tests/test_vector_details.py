@@ -21,7 +21,7 @@ from rlk_baselines.common.vec_env import (
     VecVideoRecorder,
     vec_video_recorder,
 )
-from rlk_baselines.sb3.common.evaluation import evaluate_policy as evaluate_policy3
+from rlk_sb3.common.evaluation import evaluate_policy as evaluate_policy3
 
 PARTS = [spaces.Discrete(3), spaces.Box(-1, 1, (2,), np.float32)]
 

@@ -9,12 +9,12 @@ import pytest
 import torch
 
 import rlk_baselines
+import rlk_sb3
 from rlk.registry.kernel import default_kernel
-from rlk_baselines import sb3
 from rlk_baselines.common.noise import AdaptiveParamNoiseSpec
 from rlk_baselines.common.policies import FeedForwardPolicy, LstmPolicy, nature_cnn
 from rlk_baselines.policies.chosen import Dimensions, policy_settings
-from rlk_baselines.sb3_contrib import TRPO, MaskablePPO, RecurrentPPO
+from rlk_sb3_contrib import TRPO, MaskablePPO, RecurrentPPO
 
 #: Argument -> a value that is not the default.
 OTHER: dict[str, Any] = {
@@ -57,7 +57,7 @@ SWITCHES: dict[str, tuple[Any, Any]] = {
 SMALL: dict[str, Any] = {"nb_rollout_steps": 20}
 SB2 = [getattr(rlk_baselines, name) for name in rlk_baselines.__all__ if name.isupper()]
 SB2.remove(rlk_baselines.HER)  # whose arguments are those of the class that learns
-SB3 = [sb3.A2C, sb3.DDPG, sb3.DQN, sb3.PPO, sb3.SAC, sb3.TD3]
+SB3 = [rlk_sb3.A2C, rlk_sb3.DDPG, rlk_sb3.DQN, rlk_sb3.PPO, rlk_sb3.SAC, rlk_sb3.TD3]
 
 
 def needs(kind: Any) -> dict[str, str]:
@@ -118,7 +118,7 @@ def test_every_setting_that_a_switch_puts_in_needs_the_switch() -> None:
                 assert own in needs(kind), (kind, own, to)
 
 
-@pytest.mark.parametrize("kind", [rlk_baselines.TD3, sb3.TD3], ids=title)
+@pytest.mark.parametrize("kind", [rlk_baselines.TD3, rlk_sb3.TD3], ids=title)
 def test_an_argument_has_its_effect_again_where_what_it_needs_is_set_later(kind: Any) -> None:
     model, _ = made(kind, target_policy_noise=0.0, target_noise_clip=0.25)
     assert model.agent.plan.algorithm.config.target_noise_clip == 0.5
@@ -139,10 +139,10 @@ def test_no_warning_remains_where_what_the_argument_needs_is_set_later(tmp_path:
 
 
 def test_a_loaded_model_may_lose_what_an_argument_needs(tmp_path: Any) -> None:
-    model, _ = made(sb3.SAC, target_entropy=-2.0)
+    model, _ = made(rlk_sb3.SAC, target_entropy=-2.0)
     model.save(tmp_path / "model")
     with pytest.warns(UserWarning, match="target_entropy=-2.0 has no effect without ent_coef"):
-        loaded = sb3.SAC.load(tmp_path / "model", env="Pendulum-v1", ent_coef=0.2)
+        loaded = rlk_sb3.SAC.load(tmp_path / "model", env="Pendulum-v1", ent_coef=0.2)
     assert loaded.agent.plan.algorithm.config.target_entropy == "auto"
     assert loaded.learn(2).num_timesteps == 2
 
@@ -150,16 +150,21 @@ def test_a_loaded_model_may_lose_what_an_argument_needs(tmp_path: Any) -> None:
 @pytest.mark.parametrize(
     ("kind", "env", "kwargs", "told"),
     [
-        (sb3.PPO, "Pendulum-v1", {"full_std": False}, "full_std=False .* use_sde=True"),
-        (sb3.A2C, "Pendulum-v1", {"use_expln": True}, "use_expln=True .* use_sde=True"),
-        (sb3.PPO, "CartPole-v1", {"log_std_init": -1.0}, "log_std_init=-1.0 .* actions of a Box"),
-        (sb3.SAC, "Pendulum-v1", {"clip_mean": 1.0}, "clip_mean=1.0 .* use_sde=True"),
+        (rlk_sb3.PPO, "Pendulum-v1", {"full_std": False}, "full_std=False .* use_sde=True"),
+        (rlk_sb3.A2C, "Pendulum-v1", {"use_expln": True}, "use_expln=True .* use_sde=True"),
+        (
+            rlk_sb3.PPO,
+            "CartPole-v1",
+            {"log_std_init": -1.0},
+            "log_std_init=-1.0 .* actions of a Box",
+        ),
+        (rlk_sb3.SAC, "Pendulum-v1", {"clip_mean": 1.0}, "clip_mean=1.0 .* use_sde=True"),
     ],
 )
 def test_keywords_of_policies_are_warned_of_too(
     kind: Any, env: str, kwargs: Any, told: str
 ) -> None:
-    small = {"buffer_size": 300} if kind is sb3.SAC else {}
+    small = {"buffer_size": 300} if kind is rlk_sb3.SAC else {}
     with pytest.warns(UserWarning, match=f"policy_kwargs: {told}"):
         kind("MlpPolicy", env, policy_kwargs=kwargs, **small)
 

@@ -1,7 +1,7 @@
 """An agent of rlk with the settings and the parameters of a model of Stable Baselines.
 
-`rlk_baselines` loads the model, whose environment is an object that no file can store. The agent is
-made again from its plan, in the environment that the user names.
+A class with the interface of its library loads the model, whose environment is an object that no
+file can store. The agent is made again from its plan, in the environment that the user names.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rlk.registry.kernel import default_kernel
 from rlk.restoring.saved_plan import as_json, spec_of
 from rlk.spaces import describe
 from rlk_baselines import GAIL
-from rlk_baselines.tensorflow.loading import LeftOut
+from rlk_baselines.foreign_files.making import LeftOut
 from rlk_import.normalization import (
     NORMALIZE,
     SavedNormalize,
@@ -114,7 +114,7 @@ def _agent(
 
 
 def _loaded(origin: Origin) -> tuple[BaseRLModel, list[str]]:
-    """The model as `rlk_baselines` loads it, and the parts of its file that are not used."""
+    """The model as its class loads it, and the parts of its file that are not used."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         model = origin.kind.load(origin.path)
@@ -141,8 +141,8 @@ def _refuse_function(origin: Origin, model: BaseRLModel, changes: Mapping[str, A
     if callable(found) and "policy.act_fun" not in changes:
         raise PlanError(
             f"{origin.path} has the activation {getattr(found, '__name__', found)}, which no file "
-            "of rlk can hold. Use the model in Python, with rlk_baselines: "
-            f"{origin.kind.__name__}.load({str(origin.path)!r}, env=…)."
+            "of rlk can hold. Use the model in Python: "
+            f"{origin.package}.{origin.kind.__name__}.load({str(origin.path)!r}, env=…)."
         )
 
 

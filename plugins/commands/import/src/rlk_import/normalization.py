@@ -79,8 +79,8 @@ def _of_others(agent: Agent, saved: SavedNormalize, found: int, wanted: int) -> 
         return PlanError(
             f"{saved.path} has statistics of {found} numbers, those of one frame of {frames}: the "
             "VecNormalize was inside of the VecFrameStack. The policies of rlk normalise what they "
-            "see, which is whole stacks, so no file of rlk can hold this model. Use it in Python, "
-            f"with rlk_baselines: load(…, env=VecFrameStack(VecNormalize.load({str(saved.path)!r}, "
+            "see, which is whole stacks, so no file of rlk can hold this model. Use it in Python: "
+            f"load(…, env=VecFrameStack(VecNormalize.load({str(saved.path)!r}, "
             f"env), {frames}))."
         )
     return PlanError(

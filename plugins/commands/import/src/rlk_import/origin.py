@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
 
 import rlk_baselines
+import rlk_sb3
+import rlk_sb3_contrib
 from rlk.errors import BadFile, PlanError, either
 from rlk.files import looking_at
-from rlk_baselines.sb3.saved import files as sb3_files
-from rlk_baselines.sb3.saved.classes import library_of
 from rlk_baselines.tensorflow import files as tensorflow_files
 from rlk_baselines.tensorflow.loading import classes_of
+from rlk_sb3.saved import files as sb3_files
+from rlk_sb3.saved.classes import library_of
 
 if TYPE_CHECKING:
     from rlk_baselines.common.base_class import BaseRLModel
+
+
+#: The packages that `library_of` names.
+_OF_SB3 = {one.__name__: one for one in (rlk_sb3, rlk_sb3_contrib)}
 
 
 @attrs.frozen
@@ -27,6 +32,11 @@ class Origin:
     path: Path
     library: str
     kind: type[BaseRLModel]  #: the class that loads it
+
+    @property
+    def package(self) -> str:
+        """The package of the class: `rlk_sb3`."""
+        return self.kind.__module__.partition(".")[0]
 
     @property
     def title(self) -> str:
@@ -49,7 +59,7 @@ def origin_of(path: Path, algo: str | None = None) -> Origin:
         if sb3_files.is_from_there(path):
             name, _ = sb3_files.read(path)
             library = library_of(_one_of(path, (name,), algo))
-            kind = getattr(importlib.import_module(library.package), name)
+            kind = getattr(_OF_SB3[library.package], name)
             return Origin(path, library.title, kind)
         if tensorflow_files.is_from_there(path):
             name = _one_of(path, classes_of(tensorflow_files.read(path)), algo)

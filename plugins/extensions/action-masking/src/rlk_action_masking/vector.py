@@ -126,6 +126,6 @@ def _check_environments(vector: Any) -> None:
             f"{TITLE} asks every environment of a vector which actions are allowed, but "
             f"environment {have.index(False)} of {type(vector).__name__} has no method "
             "action_masks(). Give each one that returns bool [M], put a wrapper around each that "
-            "has one (such as ActionMasker of rlk_baselines.sb3_contrib.common.wrappers), or leave "
+            "has one (such as ActionMasker of rlk_sb3_contrib.common.wrappers), or leave "
             "out --plugin action-masking."
         )

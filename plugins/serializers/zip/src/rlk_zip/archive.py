@@ -88,12 +88,14 @@ class Archive:
         if "_stable_baselines3_version" in names or {"data", "policy.pth"} <= names:
             raise BadFile(
                 f"{self.name} is a Stable-Baselines3 model, which holds pickles; nothing of it was "
-                f"read. {_IMPORT}; in Python, rlk_baselines.sb3 loads it (PPO.load)."
+                f"read. {_IMPORT}; in Python, the class of its model in rlk_sb3 or "
+                "rlk_sb3_contrib loads it, such as rlk_sb3.PPO.load(FILE)."
             )
         if {"data", "parameters", "parameter_list"} <= names:
             raise BadFile(
                 f"{self.name} is a Stable Baselines 2 model, which holds pickles; nothing of it "
-                f"was read. {_IMPORT}; in Python, rlk_baselines loads it (PPO2.load)."
+                f"was read. {_IMPORT}; in Python, the class of its model in rlk_baselines loads "
+                "it, such as rlk_baselines.PPO2.load(FILE)."
             )
 
     def _refuse_unusual_compression(self) -> None:

@@ -21,9 +21,9 @@ from rlk.errors import RlkError
 from rlk.protocols import State
 from rlk.saving import checkpoint
 from rlk_baselines.arguments import Argument, Rate, Scheduled
-from rlk_baselines.lost_in_files import still_lost
-from rlk_baselines.model_files import leave_out_old_memory
 from rlk_baselines.refusals import Refused, refused
+from rlk_baselines.saved_models.lost_in_files import still_lost
+from rlk_baselines.saved_models.model_files import leave_out_old_memory
 from rlk_schedules import is_off, scaled
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import rlk
 from rlk.agent import Agent
 from rlk.making import from_state
 from rlk.protocols import State
-from rlk_baselines import changing, model_files
+from rlk_baselines import changing
 from rlk_baselines.arguments import (
     Argument,
     Documented,
@@ -31,6 +31,7 @@ from rlk_baselines.environments.unvectorized import Unvectorized
 from rlk_baselines.learning import Watcher
 from rlk_baselines.policies.chosen import Dimensions, held_kwargs, policy_settings
 from rlk_baselines.refusals import Refused, refused
+from rlk_baselines.saved_models import model_files
 from rlk_baselines.without_effect import with_effect
 from rlk_mpi.world import several_launched
 

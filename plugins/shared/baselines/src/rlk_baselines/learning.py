@@ -25,9 +25,9 @@ from rlk.records import Step
 from rlk_baselines.arguments import documented_class
 from rlk_baselines.callback_variables import AccumulatedVariables, constants, shared
 from rlk_baselines.common.callback_interface import stops
+from rlk_baselines.log_rows.rows import Curves, Rows
+from rlk_baselines.log_rows.tensorboard import ScalarWriter, folder_of_run
 from rlk_baselines.refusals import Refused, refused
-from rlk_baselines.rows import Curves, Rows
-from rlk_baselines.tensorboard import ScalarWriter, folder_of_run
 
 if TYPE_CHECKING:
     from rlk.running.metrics import Means

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rlk_baselines.common.misc_util import mpi_rank_or_zero
-from rlk_baselines.log_formats import (
+from rlk_baselines.log_rows.log_formats import (
     CSVOutputFormat,
     HumanOutputFormat,
     JSONOutputFormat,

@@ -17,7 +17,6 @@ from rlk_baselines.common.base_class import BaseRLModel
 from rlk_baselines.common.vec_env import VecEnv
 from rlk_baselines.environments.spaces import planned_spaces
 from rlk_baselines.noise_objects import show_strength, with_objects
-from rlk_baselines.normalized_replay import NormalizedReplay, originals_of
 from rlk_baselines.policies.stepping import (
     ActorCriticStep,
     ContinuousStep,
@@ -25,8 +24,9 @@ from rlk_baselines.policies.stepping import (
     SteppedPolicy,
 )
 from rlk_baselines.refusals import Refused
-from rlk_baselines.replay_view import ReplayView
-from rlk_baselines.transitions import add_transition
+from rlk_baselines.replays.normalized_replay import NormalizedReplay, originals_of
+from rlk_baselines.replays.replay_view import ReplayView
+from rlk_baselines.replays.transitions import add_transition
 
 
 class ActorCriticRLModel(BaseRLModel):

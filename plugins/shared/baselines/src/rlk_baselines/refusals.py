@@ -74,6 +74,23 @@ def refuse_below_one(number: float, name: str) -> None:
         raise Refused(f"{name} must be at least 1, got {number}.")
 
 
+def not_here(module: str, name: str, instead: Mapping[str, str]) -> Exception:
+    """The error for a name that a module does not have.
+
+    Args:
+        module: the `__name__` of the module.
+        name: the name.
+        instead: what to use instead of the names that the original module has, and this one not.
+
+    Returns:
+        An ImportError, whose message `from module import name` shows, too; an AttributeError for a
+        name that the original module does not have either.
+    """
+    if name not in instead:
+        return AttributeError(f"module {module!r} has no attribute {name!r}")
+    return ImportError(f"{module} has no {name}. Write {instead[name]}.")
+
+
 def belongs_to_tensorflow(module: str, name: str, instead: Mapping[str, str]) -> Exception:
     """The error for an attribute of a module whose functions work on TensorFlow's graph.
 

@@ -1,4 +1,4 @@
-"""Submodules that a program uses without importing them, as in `sb3.common.vec_env.DummyVecEnv`."""
+"""Submodules that a program uses without importing them: `rlk_sb3.common.vec_env.DummyVecEnv`."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import Any
 from rlk_baselines.arguments import LAST_OF_ONE_THREAD, Argument, Needed, Rate
 from rlk_baselines.callback_variables.collection import CollectionOfACER
 from rlk_baselines.models import ActorCriticRLModel
-from rlk_baselines.sb3.elsewhere import not_here
+from rlk_baselines.refusals import not_here
 
 #: The names of other parts of this module in Stable Baselines, and what to use instead.
 _INSTEAD = {
@@ -49,4 +49,4 @@ class ACER(ActorCriticRLModel):
 
 
 def __getattr__(name: str) -> Any:
-    raise not_here(__name__, name, __name__, {"": _INSTEAD})
+    raise not_here(__name__, name, _INSTEAD)

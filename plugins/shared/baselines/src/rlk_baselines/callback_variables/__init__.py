@@ -6,8 +6,7 @@ has at a step. The others accumulate from step to step, and depend on the algori
 - `Collection`, lists with an entry per step of the collection so far: A2C, ACER, ACKTR, PPO2, and
   any on-policy model that learns from several environments;
 - `Segment`, arrays as long as the whole collection, of one environment: GAIL, PPO1, TRPO;
-- `Episodes`, the episodes of one environment: DDPG, DQN, SAC, TD3;
-- `LoopVariables`: additional ones of Stable-Baselines3's models.
+- `Episodes`, the episodes of one environment: DDPG, DQN, SAC, TD3.
 
 Shapes: N environments.
 """

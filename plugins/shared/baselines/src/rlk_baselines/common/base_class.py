@@ -18,7 +18,6 @@ from rlk.records import Array
 from rlk.running.clock import Clock
 from rlk.running.device import on_threads, threads_of
 from rlk.saving import checkpoint
-from rlk_baselines import model_files
 from rlk_baselines.arguments import documented_class, show_defaults
 from rlk_baselines.callback_variables import AccumulatedVariables
 from rlk_baselines.callback_variables.collection import Collection
@@ -31,9 +30,12 @@ from rlk_baselines.environments.own_exceptions import own_exceptions
 from rlk_baselines.environments.spaces import planned_spaces
 from rlk_baselines.environments.training_vector import BareVector, WrappedVector
 from rlk_baselines.environments.unvectorized import Unvectorized
+from rlk_baselines.foreign_files.reading import ForeignFiles
 from rlk_baselines.learning import Call, whole_timesteps
 from rlk_baselines.policies.registered import class_of
 from rlk_baselines.refusals import ParametersDoNotFit, Refused, as_written, refused
+from rlk_baselines.saved_models import model_files
+from rlk_baselines.tensorflow.loading import FilesOfStableBaselines
 from rlk_baselines.variable import Variable
 from rlk_bc.cloning import pretrain
 
@@ -56,6 +58,8 @@ class BaseRLModel(Constructed):
         ValueError: if something does not exist, or does not fit the rest.
     """
 
+    #: The files of another library that `load` and `load_parameters` read.
+    foreign_files: ClassVar[ForeignFiles] = FilesOfStableBaselines()
     is_off_policy: ClassVar[bool] = False  #: whether it learns from a replay alone
     counts_collections: ClassVar[bool] = False  #: for rows, where rlk counts episodes
     collected: ClassVar[type[Collection]] = Collection  #: the variables of callbacks on collections

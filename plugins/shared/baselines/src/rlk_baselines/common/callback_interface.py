@@ -37,7 +37,7 @@ class BaseCallback:
         n_calls: the number of calls so far.
         num_timesteps: environment steps so far, summed over all environments.
         locals, globals: variables of the training.
-        logger: `rlk_baselines.logger`; for a model of `rlk_baselines.sb3`, the model's own logger.
+        logger: `rlk_baselines.logger`; for a model of `rlk_sb3`, the model's own logger.
         parent: the callback that calls this one, or None.
     """
 

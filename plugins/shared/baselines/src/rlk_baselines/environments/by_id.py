@@ -8,8 +8,9 @@ import gymnasium
 
 from rlk_old_gym.interface import layers
 
-#: Packages, and those of their wrappers that change no observation, action, reward or episode end.
-_PACKAGES = ("gymnasium", "rlk_baselines", "rlk_wrappers")
+#: Gymnasium's package and rlk's, and those of their wrappers that change no observation, action,
+#: reward or episode end.
+_PACKAGES = ("gymnasium.", "rlk_")
 _WATCHING = {
     "Adopted",
     "GymView",
@@ -56,7 +57,7 @@ def made_by_id(env: Any, spec: Any) -> bool:
 def only_watches(wrapper: Any) -> bool:
     """Whether a wrapper changes nothing that the model learns from."""
     kind = type(wrapper)
-    return kind.__module__.partition(".")[0] in _PACKAGES and kind.__name__ in _WATCHING
+    return kind.__module__.startswith(_PACKAGES) and kind.__name__ in _WATCHING
 
 
 def _limit(layer: Any) -> Any:

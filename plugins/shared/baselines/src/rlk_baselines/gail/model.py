@@ -18,9 +18,9 @@ from rlk.records import Array
 from rlk_adversarial_reward.component import gail_reward
 from rlk_adversarial_reward.extension import GAILReward
 from rlk_baselines.arguments import SET_UP, VERBOSE, Argument
-from rlk_baselines.model_files import KEY, Saved, parameters_in
 from rlk_baselines.models import SegmentModel
 from rlk_baselines.refusals import ParametersDoNotFit
+from rlk_baselines.saved_models.model_files import KEY, Saved, parameters_in
 from rlk_baselines.trpo_mpi import TRPO
 from rlk_expert_data import ExpertDataset
 

@@ -21,10 +21,10 @@ from rlk_baselines.her.awaited_goals import AwaitedGoals
 from rlk_baselines.her.flat_goals import FlatGoals
 from rlk_baselines.her.goal_env_wrapper import HERGoalEnvWrapper
 from rlk_baselines.her.on_rows import DeferredOnRows
-from rlk_baselines.model_files import Saved, refuse_other_spaces
 from rlk_baselines.models import OffPolicyRLModel
 from rlk_baselines.policies.chosen import policy_settings
 from rlk_baselines.refusals import Refused, refused
+from rlk_baselines.saved_models.model_files import Saved, refuse_other_spaces
 
 #: Names of policies for observations with goals, which `multi-input` takes: its settings.
 _POLICIES: Mapping[str, Mapping[str, Any]] = {
@@ -238,9 +238,9 @@ def _model_class(asked: Any) -> Any:
     if not (isinstance(asked, type) and issubclass(asked, OffPolicyRLModel)) or asked is HER:
         raise Refused("model_class must be DQN, SAC, TD3 or DDPG.")
     if "replay_buffer_class" in signature(asked).parameters:
-        name = asked.__name__
+        name, package = asked.__name__, asked.__module__.partition(".")[0]
         raise Refused(
-            f"{name} of rlk_baselines.sb3 learns by hindsight without HER: {name}"
+            f"{name} of {package} learns by hindsight without HER: {name}"
             "('MultiInputPolicy', env, replay_buffer_class=HerReplayBuffer, "
             "replay_buffer_kwargs=dict(n_sampled_goal=4, goal_selection_strategy='future')); "
             f"or take {name} of rlk_baselines."

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from rlk.records import Array
-from rlk_baselines.refusals import Refused
+from rlk_baselines.foreign_files.parameters import Rule, Saved
 
-Saved = Mapping[str, Array]
-#: A function of the match of a name, and of the saved parameters, that returns the value.
-Rule = Callable[[re.Match[str], Saved], Array]
 _SHORT = {"weight": "w", "bias": "b"}
 _DENSE = {"weight": "kernel", "bias": "bias"}
 _FULL = {"weight": "weights", "bias": "biases"}
@@ -25,39 +22,6 @@ _NORM = {"weight": "gamma", "bias": "beta", "scales": "gamma", "shifts": "beta"}
 #: Stable Baselines' names for the hidden layers and the outputs of rlk's heads.
 _LAYERS = {"pi": "pi", "vf": "vf", "qf": "vf"}
 _OUTPUTS = {"pi": "pi", "vf": "vf", "qf": "q"}
-
-
-def translated(
-    rules: Iterable[tuple[str, Rule]], wanted: Mapping[str, Array], saved: Saved
-) -> dict[str, Array]:
-    """The values of a model's parameters, from a file.
-
-    Args:
-        rules: pairs of a pattern of rlk's names and the rule for them.
-        wanted: the current parameters of the model, for their names and shapes.
-        saved: the parameters in the file, by their names there.
-
-    Raises:
-        ValueError: if a parameter is missing, or has another shape.
-    """
-    return {name: _value(rules, name, now.shape, saved) for name, now in wanted.items()}
-
-
-def _value(
-    rules: Iterable[tuple[str, Rule]], name: str, shape: tuple[int, ...], saved: Saved
-) -> Array:
-    for pattern, rule in rules:
-        match = re.fullmatch(pattern, name)
-        if match is None:
-            continue
-        try:
-            value = rule(match, saved)
-        except KeyError as error:
-            raise Refused(f"the file has no parameter {error}, of which {name} is made.") from None
-        if value.shape != shape:
-            raise Refused(f"{name} has the shape {list(shape)}, in the file {list(value.shape)}.")
-        return np.ascontiguousarray(value, np.float32)
-    raise Refused(f"nothing in files of Stable Baselines stands for {name}.")
 
 
 def _numbered(name: str, number: str | int) -> str:

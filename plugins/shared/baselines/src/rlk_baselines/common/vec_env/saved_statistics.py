@@ -14,7 +14,7 @@ import numpy as np
 from rlk.errors import BadFile
 from rlk_baselines.common.running_mean_std import RunningMeanStd
 from rlk_baselines.common.vec_env.observation_statistics import Statistics
-from rlk_baselines.tensorflow.inert_pickle import RefusedPickle, inert_load
+from rlk_baselines.foreign_files.inert_pickle import RefusedPickle, inert_load
 
 Path = str | os.PathLike[str]
 _PACKAGES = ("rlk_baselines", "stable_baselines", "stable_baselines3")

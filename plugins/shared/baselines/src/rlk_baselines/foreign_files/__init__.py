@@ -1,0 +1,1 @@
+"""Reads models that other libraries have saved; no code in their files runs."""

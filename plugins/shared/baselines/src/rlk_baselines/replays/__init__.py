@@ -1,0 +1,1 @@
+"""The replays of models, as programs see and fill them."""

@@ -1,0 +1,1 @@
+"""Saves models of this package, and loads them."""

@@ -1,6 +1,0 @@
-"""DQN: deep Q-network, and its policies."""
-
-from rlk_baselines.sb3.dqn.dqn import DQN
-from rlk_baselines.sb3.dqn.policies import CnnPolicy, MlpPolicy, MultiInputPolicy
-
-__all__ = ["DQN", "CnnPolicy", "MlpPolicy", "MultiInputPolicy"]

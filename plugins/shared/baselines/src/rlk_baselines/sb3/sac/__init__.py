@@ -1,6 +1,0 @@
-"""SAC: soft actor-critic, and its policies."""
-
-from rlk_baselines.sb3.sac.policies import CnnPolicy, MlpPolicy, MultiInputPolicy
-from rlk_baselines.sb3.sac.sac import SAC
-
-__all__ = ["SAC", "CnnPolicy", "MlpPolicy", "MultiInputPolicy"]

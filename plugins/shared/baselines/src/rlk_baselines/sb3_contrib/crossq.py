@@ -1,5 +1,0 @@
-"""CrossQ, which is not here: importing this module says what to use instead."""
-
-from rlk_baselines.sb3_contrib.elsewhere import not_here
-
-raise not_here(__package__, "CrossQ")

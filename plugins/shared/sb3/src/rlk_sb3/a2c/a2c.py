@@ -1,0 +1,100 @@
+"""`A2C`: advantage actor-critic (Mnih et al. 2016, arXiv 1602.01783)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch.optim import Adam, RMSprop
+
+from rlk_baselines.arguments import Argument, Needed, Rate
+from rlk_baselines.refusals import Refused
+from rlk_baselines.saved_models.model_files import Saved
+from rlk_sb3.algorithm import LAST, SDE
+from rlk_sb3.common.on_policy_algorithm import ROLLOUT_BUFFER, OnPolicyAlgorithm
+from rlk_sb3.common.sb2_compat.rmsprop_tf_like import RMSpropTFLike
+
+_EPSILON = 1e-05
+_RMSPROP = {"optimiser": "rmsprop", "rmsprop.variant": "torch"}
+_OF_TENSORFLOW = {"optimiser": "rmsprop", "rmsprop.variant": "tensorflow"}
+
+
+class A2C(OnPolicyAlgorithm):
+    """Advantage actor-critic (Mnih et al. 2016, arXiv 1602.01783).
+
+    Its parameters are those of Stable-Baselines3; it trains with rlk's `a2c`.
+    """
+
+    algo = "a2c"
+    arguments = (
+        Argument("learning_rate", 0.0007, change=Rate(("policy",))),
+        Argument("n_steps", 5),
+        Argument("gamma", 0.99, change="at once"),
+        Argument("gae_lambda", 1.0, change="at once"),
+        Argument("ent_coef", 0.0, change="at once"),
+        Argument("vf_coef", 0.5, change="at once"),
+        Argument("max_grad_norm", 0.5),
+        Argument("rms_prop_eps", _EPSILON, rlk="epsilon", needs=Needed("use_rms_prop", "True")),
+        Argument("use_rms_prop", True, is_held=True),
+        *SDE,
+        *ROLLOUT_BUFFER,
+        Argument("normalize_advantage", False, change="at once"),
+        *LAST,
+    )
+    rows = 100
+
+    def _optimizer(self) -> tuple[Any, float]:
+        keywords = self.policy_kwargs.get("optimizer_kwargs") or {}
+        if _ask_for_tensorflows(self.policy_kwargs):
+            return self.policy_kwargs["optimizer_class"], keywords.get("eps", 1e-8)
+        if self._given["use_rms_prop"]:
+            return RMSprop, self._given["rms_prop_eps"]
+        return Adam, _EPSILON  # Stable-Baselines3's epsilon for Adam, too
+
+    def held_policy_kwargs(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """As in `BaseAlgorithm`, with the name of `RMSpropTFLike`."""
+        found = super().held_policy_kwargs(kwargs)
+        if _ask_for_tensorflows(kwargs):
+            found["optimizer_class"] = RMSpropTFLike.__name__
+        return found
+
+    def load_from(self, saved: Saved, env: Any) -> None:
+        """As in `BaseAlgorithm`; Refused if the optimiser would be another one."""
+        held = saved.about["arguments"].get("use_rms_prop", True)
+        _refuse_other_optimiser(held, saved.given["use_rms_prop"])
+        super().load_from(saved, env)
+
+    def _change(self, name: str, value: Any) -> None:
+        """As in `Constructed`; Refused if the optimiser would be another one."""
+        if name == "use_rms_prop":
+            _refuse_other_optimiser(self._given[name], value)
+        super()._change(name, value)
+
+    def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
+        """As in `BaseAlgorithm`; in rlk, state-dependent exploration is a distribution."""
+        own: dict[str, Any] = {}
+        if "use_rms_prop" in settings:
+            uses = settings.pop("use_rms_prop")
+            own |= _RMSPROP if uses else {"optimiser": "adam"}
+        if _ask_for_tensorflows(self.policy_kwargs):
+            settings.pop("rms_prop_eps", None)
+            own |= {**_OF_TENSORFLOW, "epsilon": self._optimizer()[1]}
+        use_sde = settings.pop("use_sde", False)
+        sample_freq = settings.pop("sde_sample_freq", -1)
+        own |= {"distribution": "gsde", "gsde.sample_freq": sample_freq} if use_sde else {}
+        return {**super().translated(settings), **own}
+
+
+def _ask_for_tensorflows(policy_kwargs: Mapping[str, Any]) -> bool:
+    """Whether they ask for `RMSpropTFLike`; those of a file have its name."""
+    return policy_kwargs.get("optimizer_class") in (RMSpropTFLike, RMSpropTFLike.__name__)
+
+
+def _refuse_other_optimiser(before: bool, now: bool) -> None:
+    """Refuse another optimiser for a model that has been made."""
+    if now != before:
+        raise Refused(
+            f"A2C: use_rms_prop is {before} in this model, whose optimiser has a state. For the "
+            f"other optimiser make a new model, A2C(policy, env, use_rms_prop={now}), and "
+            "new.set_parameters(model.get_parameters())."
+        )

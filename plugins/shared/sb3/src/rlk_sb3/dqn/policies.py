@@ -1,0 +1,24 @@
+"""The policy classes of DQN; custom networks are set by `policy_kwargs`."""
+
+from typing import Any
+
+from rlk_baselines.policies import by_name
+from rlk_baselines.policies.by_name import CnnPolicy, MultiInputPolicy
+from rlk_sb3.elsewhere import not_here
+from rlk_sb3.policy_view import QView
+
+
+class MlpPolicy(by_name.MlpPolicy):
+    """A multilayer perceptron. `model.policy` of DQN is always an instance."""
+
+    stands_for = "MlpPolicy"
+
+
+DQNPolicy = MlpPolicy
+DQNPolicy.register(QView)
+
+__all__ = ["CnnPolicy", "DQNPolicy", "MlpPolicy", "MultiInputPolicy"]
+
+
+def __getattr__(name: str) -> Any:
+    raise not_here(__name__, name)

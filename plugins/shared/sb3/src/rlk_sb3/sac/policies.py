@@ -1,0 +1,24 @@
+"""The policy classes of SAC; custom networks are set by `policy_kwargs`."""
+
+from typing import Any
+
+from rlk_baselines.policies import by_name
+from rlk_baselines.policies.by_name import CnnPolicy, MultiInputPolicy
+from rlk_sb3.elsewhere import not_here
+from rlk_sb3.policy_view import StochasticView
+
+
+class MlpPolicy(by_name.MlpPolicy):
+    """A multilayer perceptron. `model.policy` of SAC is always an instance."""
+
+    stands_for = "MlpPolicy"
+
+
+SACPolicy = MlpPolicy
+SACPolicy.register(StochasticView)
+
+__all__ = ["CnnPolicy", "MlpPolicy", "MultiInputPolicy", "SACPolicy"]
+
+
+def __getattr__(name: str) -> Any:
+    raise not_here(__name__, name)
