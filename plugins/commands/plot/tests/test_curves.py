@@ -41,6 +41,18 @@ def test_evaluations_are_means_of_their_episodes(tmp_path: Path, run_folder: Mak
     assert curve.evaluated("episodes").tolist() == [1.5, 2.0]
 
 
+def test_the_timesteps_of_a_run_of_several_ranks_are_those_of_all(
+    tmp_path: Path, run_folder: Make
+) -> None:
+    """Rank 0 writes its episodes alone, and evaluations count the timesteps of both."""
+    folder = run_folder(tmp_path, [(1.0, 10, 1.0), (2.0, 20, 3.0)], evaluated={60: [5.0]})
+    path = folder / "monitor.csv"
+    path.write_text(path.read_text().replace("}", ', "timesteps": 5, "ranks": 2}', 1))
+    curve = read_run(folder)
+    assert curve.x("timesteps").tolist() == [30.0, 70.0]
+    assert curve.evaluated("time").tolist() == [2.5]
+
+
 def test_a_run_may_be_any_of_its_files_and_its_curve_is_shown_in_a_line(
     tmp_path: Path, run_folder: Make
 ) -> None:

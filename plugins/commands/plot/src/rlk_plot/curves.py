@@ -301,8 +301,10 @@ def _from_monitor(folder: Path) -> tuple[dict[str, Array], bool] | None:
     if not len(found["r"]):
         return None
     count = np.arange(1.0, len(found["r"]) + 1)
-    begun = min(read_monitor_file(file)[0]["timesteps"] for file in files)
-    timesteps = begun + np.cumsum(found["l"]).astype(np.float64)
+    heads = [read_monitor_file(file)[0] for file in files]
+    begun, ranks = min(head["timesteps"] for head in heads), max(head["ranks"] for head in heads)
+    # The file is of one rank, and timesteps are those of all.
+    timesteps = ranks * (begun + np.cumsum(found["l"]).astype(np.float64))
     return {
         "returns": found["r"],
         "timesteps": timesteps,
