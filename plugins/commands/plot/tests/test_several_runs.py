@@ -143,3 +143,12 @@ def test_a_run_that_is_as_long_as_half_of_the_median_is_not_named(run_folder: Ma
     for seed, length in enumerate((40, 20, 40)):
         run_folder(Path(f"s{seed}"), EPISODES[:length], seed=seed)
     assert called("s0", "s1", "s2").stderr == ""
+
+
+def test_more_curves_in_a_panel_than_looks_are_named(run_folder: Make) -> None:
+    names = [str(number) for number in range(figure.LOOKS + 1)]
+    for number, name in enumerate(names):
+        run_folder(Path(name), EPISODES, rate=0.1 + number)
+    assert called(*names[1:]).stderr == ""
+    (note,) = called(*names).stderr.splitlines()
+    assert note.startswith("note: 29 curves on CartPole-v1 are more than the 28 looks that a panel")

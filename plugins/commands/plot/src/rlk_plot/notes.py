@@ -1,4 +1,4 @@
-"""Notes on runs that are drawn as one mean: seeds that repeat, and runs that end it early."""
+"""Notes on what a figure cannot show: repeated seeds, means that end early, too many groups."""
 
 from __future__ import annotations
 
@@ -7,19 +7,26 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from rlk_plot.curves import Curve, repeated_seeds
-from rlk_plot.figure import groups_of, panels_of
+from rlk_plot.figure import LOOKS
+from rlk_plot.groups import groups_of, panels_of
 
 _UNITS = {"timesteps": "timesteps", "episodes": "episodes", "time": "seconds"}
 
 
 def notes_on(curves: Sequence[Curve], x: str) -> Iterator[str]:
-    """Sentences on the means in the figure of these runs.
+    """Sentences on the figure of these runs, and on its means.
 
     Args:
         curves, x: as for `figure`.
     """
-    for members in panels_of(curves).values():
-        for _, group in groups_of(members):
+    for env, members in panels_of(curves).items():
+        groups = groups_of(members)
+        if len(groups) > LOOKS:
+            yield (
+                f"{len(groups)} curves{f' on {env}' if env else ''} are more than the {LOOKS} "
+                "looks that a panel has, so some of them look alike. Draw fewer at a time."
+            )
+        for _, group in groups:
             yield from _on_seeds(group)
             yield from _on_the_end(group, x)
 
