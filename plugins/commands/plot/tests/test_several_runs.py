@@ -125,7 +125,7 @@ def test_a_name_of_nothing_among_several_runs_is_an_error(
     [
         ("timesteps", "40 timesteps, although their median is 400"),
         ("episodes", "4 episodes, although their median is 40"),
-        ("time", "4 seconds, although their median is 40"),
+        ("time", "4 s, although their median is 40"),
     ],
 )
 def test_a_run_that_ends_the_mean_of_the_others_early_is_named(
@@ -137,6 +137,15 @@ def test_a_run_that_ends_the_mean_of_the_others_early_is_named(
     assert result.exit_code == 0, result.output
     (note,) = result.stderr.splitlines()
     assert note.startswith(f"note: the mean of 3 runs ends at {end}, because of short. To see")
+
+
+def test_the_end_of_a_mean_is_told_in_the_unit_of_the_axis(run_folder: Make) -> None:
+    """Also where the longest run, which decides the unit, is not in the mean."""
+    for seed, (name, hours) in enumerate({"s1": 1.5, "short": 0.25, "s2": 1.5}.items()):
+        run_folder(Path(name), [(1.0, 10, 3600 * hours)], seed=seed)
+    run_folder(Path("long"), [(1.0, 10, 3600 * 3.0)], algo="ppo2")
+    (note,) = called("s1", "short", "s2", "long", "--x", "time").stderr.splitlines()
+    assert "ends at 0.25 h, although their median is 1.5, because of short." in note
 
 
 def test_a_run_that_is_as_long_as_half_of_the_median_is_not_named(run_folder: Make) -> None:

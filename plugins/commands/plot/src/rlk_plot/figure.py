@@ -125,8 +125,7 @@ def _shown(text: str) -> str:
 def _panel(axes: Axes, env: str, curves: Sequence[Curve], x: str, smooth: int | None) -> float:
     """Draw the runs in one environment; returns the inches of the legend below them."""
     groups = groups_of(curves)
-    unit, seconds = _time_unit(max(float(curve.seconds[-1]) for curve in curves))
-    scale = seconds if x == "time" else 1.0
+    unit, scale = unit_of(x, curves)
     window = smooth or _window(curves)
     for number, (label, members) in enumerate(groups):
         # With a single group, the entries of the legend need no name.
@@ -137,9 +136,7 @@ def _panel(axes: Axes, env: str, curves: Sequence[Curve], x: str, smooth: int | 
         else:
             _several(axes, members, label, look, x, scale, window)
     axes.set_title(_shown(_title(env, curves)), loc="left", fontsize=13, fontweight="bold")
-    axes.set_xlabel(
-        {"timesteps": "timesteps", "episodes": "episodes", "time": f"time [{unit}]"}[x], fontsize=11
-    )
+    axes.set_xlabel(f"time [{unit}]" if x == "time" else unit, fontsize=11)
     axes.set_ylabel("return (sum of an episode's rewards)", fontsize=11)
     return _dress(axes, x, crowded=len(groups) > 1)
 
@@ -256,7 +253,11 @@ def _averaged(curve: Curve, window: int) -> int:
     return curve.averaged if curve.smoothed else window
 
 
-def _time_unit(seconds: float) -> tuple[str, float]:
+def unit_of(x: str, curves: Sequence[Curve]) -> tuple[str, float]:
+    """The unit of the horizontal axis of these runs, and what its numbers are divided by."""
+    if x != "time":
+        return x, 1.0
+    seconds = max(float(curve.seconds[-1]) for curve in curves)
     if seconds > 2 * 3600:
         return "h", 3600.0
     return ("min", 60.0) if seconds > 120 else ("s", 1.0)
