@@ -137,7 +137,11 @@ def test_names_are_shown_as_they_are(
         (folder / "plan.json").unlink()
     found = called(*folders, "--out", tmp_path / "all.png")
     assert found.exit_code == 0, found.output
-    assert shown == [r" _\$a_, b\$^{", r" _\$a_: mean of 2 episodes", r"b\$^{: mean of 2 episodes"]
+    assert shown == [
+        r" _\$a_, b\$^{ on CartPole-v1",
+        r" _\$a_: mean of 2 episodes",
+        r"b\$^{: mean of 2 episodes",
+    ]
 
 
 def test_one_run_is_drawn_into_its_own_folder(tmp_path: Path, run_folder: Make) -> None:
