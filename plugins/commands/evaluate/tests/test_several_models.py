@@ -55,7 +55,7 @@ def test_programs_get_an_object_on_each_line_as_they_get_one_for_one(
     assert [one["seed"] for one in together] == [1, 2]  # each has that of its run
 
 
-def test_of_several_those_without_a_model_are_left_out_with_a_note(
+def test_of_several_those_that_cannot_be_played_are_left_out_with_a_note(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert evaluated(folder / "killed", folder / "run2", folder / "nowhere") == 1
@@ -63,3 +63,6 @@ def test_of_several_those_without_a_model_are_left_out_with_a_note(
     assert len(said.out.splitlines()) == 1 and "run2" in said.out
     notes = [line for line in said.err.splitlines() if line.startswith("note: not played: ")]
     assert len(notes) == 2 and "killed" in notes[0] and "nowhere does not exist" in notes[1]
+    assert ended("evaluate", folder / "run1", folder / "run2") == 2  # without their environment
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.count("note: not played: ") == 2

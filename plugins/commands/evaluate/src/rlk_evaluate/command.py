@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from rlk.errors import BadFile, PlanError
+from rlk.errors import PlanError, RlkError
 from rlk_cli import completion
 from rlk_cli.model_file import load_to_act, model_file
 from rlk_cli.options import given, one_value
@@ -96,8 +96,8 @@ def evaluate(runs: tuple[str, ...], as_json: bool, **options: Any) -> int:
     """Play whole episodes with a trained model and print their mean return.
 
     RUN is a run folder, a model.zip or a checkpoint. From a run folder the last model is taken, or
-    the best one with --best. Each of several is printed on one line; one without a readable model
-    is left out, with a note, and the exit code is 1.
+    the best one with --best. Each of several is printed on one line; one that cannot be played is
+    left out, with a note, and the exit code is that of its error.
     """
     shown_as = _as_json if as_json else _as_text if len(runs) == 1 else _as_line
     code = 0
@@ -106,11 +106,11 @@ def evaluate(runs: tuple[str, ...], as_json: bool, **options: Any) -> int:
             # What an environment prints is no part of the JSON object.
             with redirect_stdout(sys.stderr) if as_json else nullcontext():
                 played = _play(run, **options)
-        except BadFile as error:
+        except RlkError as error:
             if len(runs) == 1:
                 raise
             click.echo(f"note: not played: {error}", err=True)
-            code = 1
+            code = error.exit_code
         else:
             if played is not None:
                 click.echo(shown_as(played))
