@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from typing import TextIO
+from typing import IO, TextIO
 
 
-def is_terminal(stream: TextIO | None) -> bool:
+def is_terminal(stream: IO[str] | None) -> bool:
     """Whether this stream is one.
 
     A stream that cannot be asked is none: `sys.stdout` is None in a process without it, and may be

@@ -20,6 +20,7 @@ from rlk.one_process import OneProcess
 from rlk_callbacks import bar_columns
 from rlk_callbacks import progress_bar as module
 from rlk_testing.stand_ins import stand_in_kernel
+from rlk_testing.tools.screen import Screen
 
 WALK = "rlk_testing.environments:Walk"
 
@@ -32,7 +33,8 @@ def drawn(
     calls: tuple[int, ...] = (40,),
 ) -> str:
     """What a run of 40 timesteps draws on a console, in one call of `learn` or several."""
-    console = Console(file=io.StringIO(), force_terminal=terminal, width=100, color_system=None)
+    file = Screen() if terminal else io.StringIO()
+    console = Console(file=file, width=100, color_system=None)
     monkeypatch.setattr(rich, "get_console", lambda: console)
     keywords = {"env": WALK, "seed": 3, "serializer": "zip", "verbose": verbose}
     kernel = stand_in_kernel(discover=True)
@@ -61,6 +63,14 @@ def test_it_shows_how_far_the_run_is(monkeypatch: pytest.MonkeyPatch) -> None:
     assert f"return {returns.mean:.6g} " in last
 
 
+def test_nothing_is_drawn_on_a_pipe_also_if_colours_are_forced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As services that run tests force them in their logs."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert drawn(monkeypatch, terminal=False) == ""
+
+
 def test_a_further_call_begins_where_the_run_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """From 0, its first speed would be that of all timesteps before."""
     text = drawn(monkeypatch, calls=(20, 20))
@@ -80,7 +90,7 @@ def test_on_a_terminal_that_becomes_narrow_no_number_is_cut(
 
 
 def test_of_one_for_each_call_nothing_is_left_to_close(monkeypatch: pytest.MonkeyPatch) -> None:
-    console = Console(file=io.StringIO(), force_terminal=True, width=100)
+    console = Console(file=Screen(), width=100)
     monkeypatch.setattr(rich, "get_console", lambda: console)
     plugins = ["no:progress-bar", "no:table"]
     keywords = {"env": WALK, "seed": 3, "serializer": "zip", "verbose": 1}
@@ -101,7 +111,7 @@ def test_the_cursor_comes_back_where_the_last_drawing_fails(
             raise RuntimeError("told to fail")
 
     monkeypatch.setattr(module.ProgressBar, "_draw", fails)
-    console = Console(file=io.StringIO(), force_terminal=True, width=100)
+    console = Console(file=Screen(), width=100)
     monkeypatch.setattr(module, "SECONDS_BETWEEN", 1e9)
     monkeypatch.setattr(rich, "get_console", lambda: console)
     keywords = {"env": WALK, "seed": 3, "serializer": "zip", "verbose": 1}
@@ -175,7 +185,7 @@ def test_the_cursor_comes_back_when_training_fails(monkeypatch: pytest.MonkeyPat
         def rlk_rollout_end(self) -> None:
             raise RuntimeError("told to fail")
 
-    console = Console(file=io.StringIO(), force_terminal=True, width=100)
+    console = Console(file=Screen(), width=100)
     monkeypatch.setattr(rich, "get_console", lambda: console)
     keywords = {"env": WALK, "seed": 3, "serializer": "zip", "verbose": 1}
     kernel = stand_in_kernel(discover=True)
@@ -192,7 +202,7 @@ def test_the_cursor_comes_back_when_training_fails(monkeypatch: pytest.MonkeyPat
 def test_it_is_one_line_on_a_terminal_of_any_width(
     monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
-    console = Console(file=io.StringIO(), force_terminal=True, width=width, color_system=None)
+    console = Console(file=Screen(), width=width, color_system=None)
     shown = Progress(*bar_columns.columns(width), console=console, expand=True)
     task = shown.add_task("ppo2", total=10_000_000, completed=9_999_999, returned="return -1234.5")
     monkeypatch.setattr(type(shown.tasks[task]), "speed", 123_456.0)

@@ -41,6 +41,18 @@ def test_evaluations_are_means_of_their_episodes(tmp_path: Path, run_folder: Mak
     assert curve.evaluated("episodes").tolist() == [1.5, 2.0]
 
 
+def test_the_timesteps_of_a_run_of_several_ranks_are_those_of_all(
+    tmp_path: Path, run_folder: Make
+) -> None:
+    """Rank 0 writes its episodes alone, and evaluations count the timesteps of both."""
+    folder = run_folder(tmp_path, [(1.0, 10, 1.0), (2.0, 20, 3.0)], evaluated={60: [5.0]})
+    path = folder / "monitor.csv"
+    path.write_text(path.read_text().replace("}", ', "timesteps": 5, "ranks": 2}', 1))
+    curve = read_run(folder)
+    assert curve.x("timesteps").tolist() == [30.0, 70.0]
+    assert curve.evaluated("time").tolist() == [2.5]
+
+
 def test_a_run_may_be_any_of_its_files_and_its_curve_is_shown_in_a_line(
     tmp_path: Path, run_folder: Make
 ) -> None:
@@ -62,6 +74,30 @@ def test_without_a_monitor_the_rows_of_progress_are_drawn(tmp_path: Path) -> Non
     assert curve.timesteps.tolist() == [200.0]
     assert curve.smoothed and curve.averaged == 100
     assert curve.algo == tmp_path.name
+
+
+def test_monitor_files_of_stable_baselines_are_a_run_by_the_name_of_its_folder(
+    tmp_path: Path, run_folder: Make
+) -> None:
+    """Its vectors have one for each environment, whose episodes come as they ended."""
+    folder = tmp_path / "PPO_1"
+    folder.mkdir()
+    for number, rows in enumerate(("1.0,10,1.0\r\n3.0,30,4.0\r\n", "2.0,20,2.5\r\n")):
+        head = '#{"t_start": 100.0, "env_id": "CartPole-v1"}\nr,l,t\r\n'
+        (folder / f"{number}.monitor.csv").write_text(head + rows, newline="")
+    curve = read_run(folder)
+    assert (curve.algo, curve.env, curve.seed) == ("PPO_1", "CartPole-v1", None)
+    assert curve.returns.tolist() == [1.0, 2.0, 3.0]
+    assert curve.timesteps.tolist() == [10.0, 30.0, 60.0]
+    with pytest.raises(BadFile, match=r"It holds run folders\. Type: rlk plot"):
+        folder_of(tmp_path)
+    for number in (0, 1):
+        (folder / f"{number}.monitor.csv").write_text('#{"t_start": 1, "env_id": "None"}\nr,l,t\n')
+    told = r"\(0\.monitor\.csv and 1\.monitor\.csv hold no episode; .* in a while\.$"
+    with pytest.raises(RlkError, match=told):
+        read_run(folder)
+    (folder / "1.monitor.csv").write_text('#{"t_start": 1, "env_id": "None"}\nr,l,t\n1,1,1\n')
+    assert read_run(folder).env == ""
 
 
 def test_a_run_in_which_no_episode_ended_says_so(tmp_path: Path, run_folder: Make) -> None:
@@ -173,6 +209,12 @@ def test_a_rolling_mean_leaves_out_what_is_not_finite() -> None:
     means = rolling_mean(np.array([np.nan, 2.0, np.inf, 4.0, 6.0]), 2)
     assert np.isnan(means[0])
     assert means[1:].tolist() == [2.0, 2.0, 4.0, 5.0]
+
+
+@pytest.mark.parametrize("huge", [-1e17, 1e20])
+def test_a_rolling_mean_forgets_a_huge_value_after_its_window(huge: float) -> None:
+    means = rolling_mean(np.array([1.0, huge, *range(2, 12)], dtype=np.float64), 2)
+    assert means[3:].tolist() == [number + 0.5 for number in range(2, 11)]
 
 
 def test_the_spread_of_lines_is_taken_where_all_of_them_are() -> None:

@@ -17,7 +17,6 @@ from PIL import Image
 from rlk_plot import figure
 from rlk_plot.command import plot
 from rlk_plot.curves import read_run
-from rlk_plot.figure import groups_of
 from rlk_testing.tools.command_line import ended
 
 Make = Callable[..., Path]
@@ -39,101 +38,75 @@ def colours(path: Path) -> set[tuple[int, int, int]]:
     return {tuple(int(c) for c in p) for p in pixels[np.ptp(pixels, axis=1) > 100]}
 
 
-def test_runs_that_differ_only_in_their_seed_belong_together(
-    tmp_path: Path, run_folder: Make
-) -> None:
-    curves = [
-        read_run(run_folder(tmp_path / "a", RISING, seed=1)),
-        read_run(run_folder(tmp_path / "b", RISING, seed=2, watcher=99)),
-        read_run(run_folder(tmp_path / "c", RISING, seed=1, rate=0.5)),
-        read_run(run_folder(tmp_path / "d", RISING, algo="ppo2")),
-    ]
-    groups = groups_of(curves)
-    assert [label for label, _ in groups] == [
-        "dqn learning_rate=0.1",
-        "dqn learning_rate=0.5",
-        "ppo2",
-    ]
-    assert [len(members) for _, members in groups] == [2, 1, 1]
-
-
 @pytest.mark.parametrize(
-    ("changed", "labels"),
-    [
-        ({"timesteps": 2560}, ["dqn total_timesteps=256", "dqn total_timesteps=2560"]),
-        ({"timesteps": 256, "gravity": 3.0}, ["dqn", "dqn env.gravity=3.0"]),
-    ],
+    ("length", "runs"), [*((length, 1) for length in range(16, 27)), (60, 1), (60, 2)]
 )
-def test_runs_of_other_timesteps_or_in_an_environment_with_other_settings_are_drawn_apart(
-    tmp_path: Path, run_folder: Make, changed: dict[str, Any], labels: list[str]
-) -> None:
-    folders = [
-        run_folder(tmp_path / "a", RISING, timesteps=256),
-        run_folder(tmp_path / "b", RISING, **changed),
-    ]
-    groups = groups_of([read_run(folder) for folder in folders])
-    assert [label for label, _ in groups] == labels
-
-
-def test_runs_that_differ_in_much_are_called_by_their_folders(
-    tmp_path: Path, run_folder: Make
-) -> None:
-    curves = [
-        attrs.evolve(
-            read_run(run_folder(tmp_path / name, RISING)),
-            settings={f"setting{i}": name for i in range(4)},
-        )
-        for name in "ab"
-    ]
-    assert [label for label, _ in groups_of(curves)] == ["dqn (a)", "dqn (b)"]
-
-
-def test_runs_with_another_component_are_called_by_it(tmp_path: Path, run_folder: Make) -> None:
-    plain = read_run(run_folder(tmp_path / "a", RISING))
-    lstm = attrs.evolve(
-        plain,
-        folder=tmp_path / "b",
-        components=dict(plain.components) | {"policy": "lstm"},
-        settings={"learning_rate": 0.1, "n_envs": 1, "lstm.n_lstm": 64, "lstm.layers": [64]},
-    )
-    masked = attrs.evolve(
-        plain, folder=tmp_path / "c", components=dict(plain.components) | {"extension": "masks"}
-    )
-    assert [label for label, _ in groups_of([plain, lstm, masked])] == [
-        "dqn policy=mlp",
-        "dqn policy=lstm",
-        "dqn extension=masks policy=mlp",
-    ]
-
-
 def test_a_legend_of_long_names_leaves_the_panel_its_width(
-    tmp_path: Path, run_folder: Make, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, run_folder: Make, length: int, runs: int
 ) -> None:
-    names = [f"ppo2-CartPole-v1-{seed}-20261123-202942" for seed in range(4)]
-    panels: list[Any] = []
-    draw = figure._panel
-
-    def watch(axes: Any, *arguments: Any) -> Any:
-        drawn = draw(axes, *arguments)
-        panels.append(axes)
-        return drawn
-
-    monkeypatch.setattr(figure, "_panel", watch)
+    """Entries have 20 characters more than these names, or 40 where a name is of several runs."""
     curves = [
         attrs.evolve(
             read_run(run_folder(tmp_path / name, RISING, evaluated={100: [3.0]})),
             settings={f"setting{i}": name for i in range(4)},
         )
-        for name in names
+        for name in (f"{number}{'n' * (length - len('dqn (0)'))}" for number in range(4))
+        for _ in range(runs)
     ]
-    figure.draw(curves, tmp_path / "curves.png")
-    (axes,) = panels
-    axes.figure.canvas.draw()
-    assert axes.get_position().width > 0.7
+    drawn: Any = figure.figure(curves)
+    drawn.canvas.draw()
+    (axes,) = drawn.axes
+    assert axes.get_position().width > 0.85
     assert axes.get_position().height > 0.4
     legend = axes.get_legend().get_window_extent()
-    assert legend.x1 <= axes.figure.bbox.width
-    assert legend.y0 >= 0
+    assert legend.x1 <= drawn.bbox.width and legend.y0 >= 0
+
+
+def test_lines_and_markers_tell_groups_apart_where_colours_repeat(
+    tmp_path: Path, run_folder: Make
+) -> None:
+    run = read_run(run_folder(tmp_path, RISING, evaluated={100: [3.0]}))
+    curves = [attrs.evolve(run, settings={"rate": rate}) for rate in range(figure.LOOKS)]
+    curves += [attrs.evolve(run, settings={"rate": 7})]  # whose mean is drawn like a single run
+    drawn: Any = figure.figure(curves)
+    means = [line for line in drawn.axes[0].lines if " episodes" in str(line.get_label())]
+    assert len(means) == len({(line.get_color(), line.get_linestyle()) for line in means}) == 28
+    assert means[7].get_color() == means[0].get_color()
+    evaluations = [line for line in drawn.axes[0].lines if "evalu" in str(line.get_label())]
+    looks = {(line.get_markeredgecolor(), line.get_marker()) for line in evaluations}
+    assert len(evaluations) == len(looks) == 28
+
+
+@pytest.mark.parametrize(
+    ("algos", "env", "title"),
+    [
+        ("dqn a2c ppo2", "CartPole-v1", "dqn, a2c, ppo2 on CartPole-v1"),
+        ("dqn a2c ppo2 acer", "CartPole-v1", "CartPole-v1"),
+        ("dqn a2c ppo2 acer", "", "4 runs"),
+        ("dqn", f"robots:{'n' * 50}-v0", f"dqn on\nrobots:{'n' * 21}…{'n' * 25}-v0,\nseed 1"),
+    ],
+)
+def test_a_title_fits_into_the_image(
+    tmp_path: Path, run_folder: Make, algos: str, env: str, title: str
+) -> None:
+    run = read_run(run_folder(tmp_path, RISING))
+    curves = [attrs.evolve(run, algo=algo, env=env) for algo in algos.split()]
+    drawn: Any = figure.figure(curves)
+    (axes,) = drawn.axes
+    assert axes.get_title(loc="left") == title
+    drawn.canvas.draw()
+    assert axes.get_position().width > 0.85
+
+
+@pytest.mark.parametrize(("episodes", "kilobytes"), [(4_000, 1500), (20_000, 800)])
+def test_many_episodes_are_pixels_in_a_drawing_of_shapes(
+    tmp_path: Path, run_folder: Make, episodes: int, kilobytes: int
+) -> None:
+    run = read_run(run_folder(tmp_path, [(float(i % 100), 1, i) for i in range(episodes)]))
+    figure.draw([run], tmp_path / "curve.svg")
+    text = (tmp_path / "curve.svg").read_text()
+    assert ("<image" in text) == (episodes > 5000)
+    assert len(text) < kilobytes * 1000
 
 
 def test_a_notebook_displays_the_figure_as_an_image(tmp_path: Path, run_folder: Make) -> None:
@@ -164,7 +137,11 @@ def test_names_are_shown_as_they_are(
         (folder / "plan.json").unlink()
     found = called(*folders, "--out", tmp_path / "all.png")
     assert found.exit_code == 0, found.output
-    assert shown == [r" _\$a_, b\$^{", r" _\$a_: mean of 2 episodes", r"b\$^{: mean of 2 episodes"]
+    assert shown == [
+        r" _\$a_, b\$^{ on CartPole-v1",
+        r" _\$a_: mean of 2 episodes",
+        r"b\$^{: mean of 2 episodes",
+    ]
 
 
 def test_one_run_is_drawn_into_its_own_folder(tmp_path: Path, run_folder: Make) -> None:

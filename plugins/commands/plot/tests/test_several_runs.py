@@ -125,7 +125,7 @@ def test_a_name_of_nothing_among_several_runs_is_an_error(
     [
         ("timesteps", "40 timesteps, although their median is 400"),
         ("episodes", "4 episodes, although their median is 40"),
-        ("time", "4 seconds, although their median is 40"),
+        ("time", "4 s, although their median is 40"),
     ],
 )
 def test_a_run_that_ends_the_mean_of_the_others_early_is_named(
@@ -139,7 +139,25 @@ def test_a_run_that_ends_the_mean_of_the_others_early_is_named(
     assert note.startswith(f"note: the mean of 3 runs ends at {end}, because of short. To see")
 
 
+def test_the_end_of_a_mean_is_told_in_the_unit_of_the_axis(run_folder: Make) -> None:
+    """Also where the longest run, which decides the unit, is not in the mean."""
+    for seed, (name, hours) in enumerate({"s1": 1.5, "short": 0.25, "s2": 1.5}.items()):
+        run_folder(Path(name), [(1.0, 10, 3600 * hours)], seed=seed)
+    run_folder(Path("long"), [(1.0, 10, 3600 * 3.0)], algo="ppo2")
+    (note,) = called("s1", "short", "s2", "long", "--x", "time").stderr.splitlines()
+    assert "ends at 0.25 h, although their median is 1.5, because of short." in note
+
+
 def test_a_run_that_is_as_long_as_half_of_the_median_is_not_named(run_folder: Make) -> None:
     for seed, length in enumerate((40, 20, 40)):
         run_folder(Path(f"s{seed}"), EPISODES[:length], seed=seed)
     assert called("s0", "s1", "s2").stderr == ""
+
+
+def test_more_curves_in_a_panel_than_looks_are_named(run_folder: Make) -> None:
+    names = [str(number) for number in range(figure.LOOKS + 1)]
+    for number, name in enumerate(names):
+        run_folder(Path(name), EPISODES, rate=0.1 + number)
+    assert called(*names[1:]).stderr == ""
+    (note,) = called(*names).stderr.splitlines()
+    assert note.startswith("note: 29 curves on CartPole-v1 are more than the 28 looks that a panel")

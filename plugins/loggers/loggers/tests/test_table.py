@@ -13,6 +13,7 @@ from rich.console import Console
 from rlk_loggers.config import TableConfig
 from rlk_loggers.number_format import compact, readable
 from rlk_loggers.table import TableLogger, line, table
+from rlk_testing.tools.screen import Screen
 
 ROW = {
     "rollout/ep_rew_mean": 212.34,
@@ -46,7 +47,7 @@ class Opened:
 
 
 def logger(monkeypatch: pytest.MonkeyPatch, seconds: float, **settings: Any) -> tuple[Opened, Any]:
-    console = Console(file=io.StringIO(), force_terminal=True, width=100, color_system=None)
+    console = Console(file=Screen(), width=100, color_system=None)
     monkeypatch.setattr(rich, "get_console", lambda: console)
     return Opened(seconds, **settings), console.file
 
@@ -101,7 +102,13 @@ def test_a_line_tells_figures_of_one_name_apart() -> None:
     assert line(8, {"a/loss": 1.0, "b/loss": 2.0}) == "timesteps=8 a/loss=1 b/loss=2"
 
 
-def test_a_pipe_gets_a_line_for_every_row(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("forced", [{}, {"FORCE_COLOR": "1"}])
+def test_a_pipe_gets_a_line_for_every_row(
+    forced: dict[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in forced.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(rich, "get_console", Console)
     made = Opened(1e9)
     for timesteps in (8, 16):
         made.write(timesteps, ROW)
@@ -192,7 +199,7 @@ def test_a_table_fits_and_groups_stand_together(width: int) -> None:
 def test_a_table_fits_a_terminal_of_any_width_and_loses_nothing(width: int) -> None:
     row = {f"train/{name}": 1.5 for name in ("policy_gradient_loss", "loss", "value_loss")}
     row |= {f"time/{name}": 12_345_678 for name in ("fps", "iterations", "time_elapsed")}
-    console = Console(file=io.StringIO(), force_terminal=True, width=width, color_system=None)
+    console = Console(file=Screen(), width=width, color_system=None)
     console.print(table(1_000, 20_000, row, console))
     lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     assert max(map(len, lines)) <= width
@@ -209,7 +216,7 @@ def test_a_collection_that_goes_beyond_the_total_is_not_put_beside_it() -> None:
 
 
 def shown(row: dict[str, float], width: int) -> str:
-    console = Console(file=io.StringIO(), force_terminal=True, width=width, color_system=None)
+    console = Console(file=Screen(), width=width, color_system=None)
     console.print(table(8, 100, row, console))
     return str(console.file.getvalue())  # type: ignore[attr-defined]
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
+import socket
+import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -184,6 +188,32 @@ def test_an_event_that_is_added_waits_for_the_next_flush(tmp_path: Path) -> None
     events = list(EventFileLoader(str(path)).Load())
     assert [event.step for event in events] == [0, 1, 2]
     assert all(before <= event.wall_time <= time.time() for event in events)
+
+
+@pytest.mark.parametrize("copies", [True, False])
+def test_a_run_of_weights_and_biases_that_copies_events_is_told_of_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, copies: bool
+) -> None:
+    """W&B itself learns of folders by classes of TensorBoard that it replaces."""
+    told: list[str] = []
+    wandb: Any = SimpleNamespace(
+        patched={"tensorboard": [("a.module", "EventFileWriter")] if copies else []},
+        run=SimpleNamespace(_tensorboard_callback=told.append),
+    )
+    monkeypatch.setitem(sys.modules, "wandb", wandb)
+    monkeypatch.chdir(tmp_path)
+    EventFile(Path("events"))
+    assert told == ([str(tmp_path / "events")] if copies else [])
+
+
+def test_files_have_the_names_that_tensorboard_gives(tmp_path: Path) -> None:
+    """Programs that watch a folder find in them the second, the machine and the process."""
+    for file in (EventFile(tmp_path), EventFile(tmp_path)):
+        file.write(step=1)
+    ends = re.escape(f".{socket.gethostname()}.{os.getpid()}.")
+    names = [path.name for path in tmp_path.iterdir()]
+    assert len(names) == 2
+    assert all(re.fullmatch(rf"events\.out\.tfevents\.\d{{10}}{ends}\d+", name) for name in names)
 
 
 def test_without_an_event_there_is_no_file(tmp_path: Path) -> None:

@@ -241,7 +241,8 @@ def test_of_several_ranks_the_first_episodes_began_after_the_timesteps_of_this_o
     run: Any = SimpleNamespace(clock=clock, communicator=SimpleNamespace(size=2))
     file.rlk_training_start(run)
     file.write(1.0, 5, 0.5)
-    assert read_monitor_file(str(tmp_path / "monitor.csv"))[0]["timesteps"] == 32
+    header = read_monitor_file(str(tmp_path / "monitor.csv"))[0]
+    assert (header["timesteps"], header["ranks"]) == (32, 2)
 
 
 def test_without_a_file_episodes_end_at_the_time_of_the_finest_clock(

@@ -14,6 +14,7 @@ import rich
 from rich.progress import Progress, TaskID
 
 from rlk.hookspecs import hookimpl
+from rlk.terminal import is_terminal
 from rlk_callbacks.bar_columns import columns
 from rlk_evaluation.number_text import significant
 
@@ -41,7 +42,8 @@ class ProgressBar:
         console = rich.get_console()
         if run.plan.verbose == 0 or run.communicator.rank != 0:
             return
-        if not (console.is_terminal or console.is_jupyter):
+        # Whether rich takes the output for a terminal depends on FORCE_COLOR, too.
+        if not (is_terminal(console.file) or console.is_jupyter):
             return
         self._stop()
         self._width = console.width

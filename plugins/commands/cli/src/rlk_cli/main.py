@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import errno
 import gc
+import os
 import sys
 from typing import Any
 
@@ -98,7 +99,7 @@ def main(arguments: list[str] | None = None) -> None:
     arguments = sys.argv[1:] if arguments is None else arguments
     plain = [argument for argument in arguments if argument != "--debug"]
     try:
-        code = command_tree().main(plain, prog_name="rlk", standalone_mode=False)
+        code = command_tree().main(plain, prog_name="rlk", standalone_mode=False, color=_colour())
     except (KeyboardInterrupt, click.Abort):  # not of a run that trains: `signals` ends that
         click.echo("Stopped by Ctrl-C.", err=True)
         code = 130
@@ -111,6 +112,15 @@ def main(arguments: list[str] | None = None) -> None:
             raise
         code = _print_error(error, plain)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _colour() -> bool | None:
+    """False if the user (https://no-color.org) or the terminal wants no colours.
+
+    None lets click find out, which colours on a terminal, and not on a pipe.
+    """
+    wants_none = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return False if wants_none else None
 
 
 def _collect_garbage_rarely() -> None:
@@ -138,7 +148,7 @@ def _print_error(error: Exception, arguments: list[str]) -> int:
     text = str(error)
     if not isinstance(error, RlkError):
         text = _unexpected(error)
-    click.echo(f"{click.style('Error:', fg='red', bold=True)} {text}", err=True)
+    _print_error_text(text)
     return getattr(error, "exit_code", 1)
 
 
@@ -147,8 +157,13 @@ def _print_leaving(leaving: SystemExit) -> int:
     where = "; ".join(leaving.__notes__)
     what = f"sys.exit({leaving.code!r}) was called while {where}"
     advice = "Let it raise an error, or end its episode (truncated=True), instead"
-    click.echo(f"{click.style('Error:', fg='red', bold=True)} {what}. {advice}.", err=True)
+    _print_error_text(f"{what}. {advice}.")
     return leaving.code if isinstance(leaving.code, int) and leaving.code else 1
+
+
+def _print_error_text(text: str) -> None:
+    begin = click.style("Error:", fg="red", bold=True)
+    click.echo(f"{begin} {text}", err=True, color=_colour())
 
 
 def _unexpected(error: Exception) -> str:

@@ -9,9 +9,10 @@ from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import click
 
-from rlk.errors import PlanError
+from rlk.errors import PlanError, RlkError
 from rlk_cli import completion
 from rlk_cli.model_file import load_to_act, model_file
 from rlk_cli.options import given, one_value
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 Command = Callable[..., Any]
 
 _SHARED = (
-    click.argument("run", metavar="RUN", shell_complete=completion.files),
     click.option(
         "--seed",
         type=click.IntRange(0),
@@ -68,13 +68,14 @@ _SHARED = (
 
 
 def _shared(command: Command) -> Command:
-    """The arguments of both commands."""
+    """The options of both commands."""
     for decorate in reversed(_SHARED):
         command = decorate(command)
     return command
 
 
 @click.command()
+@click.argument("runs", metavar="RUN…", nargs=-1, required=True, shell_complete=completion.files)
 @_shared
 @click.option(
     "--episodes",
@@ -90,37 +91,69 @@ def _shared(command: Command) -> Command:
     show_default=True,
     help="How many environments to step together.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for programs.")
-def evaluate(
-    run: str, episodes: int, n_envs: int, seed: int | None, as_json: bool, **options: Any
-) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a RUN, for programs.")
+def evaluate(runs: tuple[str, ...], as_json: bool, **options: Any) -> int:
     """Play whole episodes with a trained model and print their mean return.
 
     RUN is a run folder, a model.zip or a checkpoint. From a run folder the last model is taken, or
-    the best one with --best.
+    the best one with --best. Each of several is printed on one line; one that cannot be played is
+    left out, with a note, and the exit code is that of its error.
     """
+    shown_as = _as_json if as_json else _as_text if len(runs) == 1 else _as_line
+    code = 0
+    for run in runs:
+        try:
+            # What an environment prints is no part of the JSON object.
+            with redirect_stdout(sys.stderr) if as_json else nullcontext():
+                played = _play(run, **options)
+        except RlkError as error:
+            if len(runs) == 1:
+                raise
+            click.echo(f"note: not played: {error}", err=True)
+            code = error.exit_code
+        else:
+            if played is not None:
+                click.echo(shown_as(played))
+    return code
+
+
+@attrs.frozen
+class _Played:
+    """An evaluation, of what, and how."""
+
+    result: Evaluation
+    path: Path
+    env: str
+    deterministic: bool
+    seed: int
+
+
+def _play(
+    run: str,
+    *,
+    episodes: int,
+    n_envs: int,
+    seed: int | None,
+    stochastic: bool,
+    best: bool | None,
+    **how: Any,
+) -> _Played | None:
+    """The evaluation of one model; None on other ranks than 0, which plays, as in training."""
     from rlk_evaluation.evaluate import evaluate_agent
 
-    stochastic = options.pop("stochastic")
-    # What an environment prints is no part of the JSON object.
-    prints_elsewhere = redirect_stdout(sys.stderr) if as_json else nullcontext()
-    with prints_elsewhere:
-        path, agent = _load(run, best=options.pop("best") or False, **options)
-        with agent:
-            if agent.run.communicator.rank > 0:  # under a launcher rank 0 plays, as in training
-                return
-            result = evaluate_agent(
-                agent, episodes, n_envs=n_envs, seed=seed, deterministic=not stochastic
-            )
-            seed = agent.run.streams.seed if seed is None else seed
-            name = agent.plan.env.name
-    if as_json:
-        click.echo(json.dumps(_as_json(result, path, not stochastic, seed)))
-    else:
-        click.echo(_as_text(result, path, not stochastic, seed, name))
+    path, agent = _load(run, best=best or False, **how)
+    with agent:
+        if agent.run.communicator.rank > 0:
+            return None
+        result = evaluate_agent(
+            agent, episodes, n_envs=n_envs, seed=seed, deterministic=not stochastic
+        )
+        seed = agent.run.streams.seed if seed is None else seed
+        return _Played(result, path, agent.plan.env.name, not stochastic, seed)
 
 
 @click.command()
+@click.argument("run", metavar="RUN", shell_complete=completion.files)
 @_shared
 @click.option(
     "--episodes",
@@ -203,28 +236,37 @@ def _load(
     return path, load_to_act(path, plays=True, env=env, plugins=plugins, **settings)
 
 
-def _as_json(result: Evaluation, path: Path, deterministic: bool, seed: int) -> dict[str, Any]:
+def _as_json(played: _Played) -> str:
+    result = played.result
     figures: dict[str, Any] = {
         "mean_return": result.mean_return,
         "std_return": result.std_return,
         "episodes": len(result.returns),
         "mean_length": result.mean_length,
-        "model": str(path),
-        "deterministic": deterministic,
-        "seed": seed,
+        "model": str(played.path),
+        "deterministic": played.deterministic,
+        "seed": played.seed,
     }
-    return (
-        figures if result.success_rate is None else figures | {"success_rate": result.success_rate}
-    )
+    if result.success_rate is not None:
+        figures["success_rate"] = result.success_rate
+    return json.dumps(figures)
 
 
-def _as_text(result: Evaluation, path: Path, deterministic: bool, seed: int, env: str) -> str:
-    how = "deterministic" if deterministic else "stochastic"
+def _as_line(played: _Played) -> str:
+    result = played.result
+    mean, std = significant(result.mean_return), significant(result.std_return)
+    success = "" if result.success_rate is None else f"{result.success_rate:>6.1%} success  "
+    return f"{mean:>10} +/- {std:<10}{success}{played.env}  {played.path}"
+
+
+def _as_text(played: _Played) -> str:
+    result = played.result
+    how = "deterministic" if played.deterministic else "stochastic"
     least, most = significant(min(result.returns)), significant(max(result.returns))
     rows = [
-        ("model", f"{path}  ({result.timesteps:,} timesteps)"),
-        ("environment", env),
-        ("episodes", f"{len(result.returns)}  ({how}, seed {seed})"),
+        ("model", f"{played.path}  ({result.timesteps:,} timesteps)"),
+        ("environment", played.env),
+        ("episodes", f"{len(result.returns)}  ({how}, seed {played.seed})"),
         ("mean_return", f"{significant(result.mean_return)}  (from {least} to {most})"),
         ("std_return", significant(result.std_return)),
         ("mean_length", f"{result.mean_length:.1f} steps"),

@@ -1,4 +1,6 @@
-"""The data of a run: episodes of monitor.csv (else rows of progress.csv), and evaluations.
+"""The data of a run: episodes of monitor files (else rows of progress.csv), and evaluations.
+
+The monitor files of Stable Baselines (`0.monitor.csv`, …) are read like those of rlk.
 
 Dimensions: E episodes (or rows), K evaluations.
 """
@@ -13,6 +15,7 @@ from typing import Any
 
 import attrs
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from rlk.command_line import command_line, path_word
 from rlk.documents import read_json, read_npz
@@ -23,7 +26,7 @@ from rlk.structure import structured
 from rlk_wrappers.results import get_monitor_files, load_results, read_monitor_file
 
 #: A folder with any of these files is a run folder.
-SIGNS = ("plan.json", "progress.csv", "monitor.csv", "model.zip")
+SIGNS = ("plan.json", "progress.csv", "*monitor.csv", "model.zip")
 #: Slots that do not change what is learnt.
 WATCHERS = ("callback", "logger", "serializer")
 #: A row of metrics averages over so many episodes, where no `stats_window_size` is set.
@@ -35,7 +38,8 @@ class Curve:
     """One run.
 
     Attributes:
-        folder: of the run. algo, env: their names. seed: None if it is not known.
+        folder: of the run. algo, env: their names, without a plan the folder's and that in the
+            monitor files, or empty. seed: None if it is not known.
         components: the components that affect learning, by their roles, except the algorithm.
         settings: of all components that affect learning, by dotted key, the algorithm's without its
             name; of the environment; and the number of environments and the timesteps of the plan.
@@ -106,13 +110,17 @@ def _folder_of(run: Path) -> Path:
         path = run.parent.parent if run.parent.name == "checkpoints" else run.parent
     if not path.is_dir():
         raise BadFile(f"{run} is neither a file nor a folder.")
-    if not any((path / sign).exists() for sign in SIGNS):
-        inside = any((path / sign).exists() for path in path.glob("*/") for sign in SIGNS)
+    if not _is_run(path):
+        inside = any(map(_is_run, path.glob("*/")))
         raise BadFile(
             f"{run} is not a run folder: it has none of {', '.join(SIGNS)}."
             + (f" It holds run folders. Type: rlk plot {path}/*" if inside else "")
         )
     return path
+
+
+def _is_run(folder: Path) -> bool:
+    return any(any(folder.glob(sign)) for sign in SIGNS)
 
 
 def read_run(run: str | os.PathLike[str]) -> Curve:
@@ -122,8 +130,9 @@ def read_run(run: str | os.PathLike[str]) -> Curve:
         RlkError: if it is no run, no episode has ended yet, or a file is damaged.
     """
     folder = folder_of(run)
-    plan: dict[str, Any] = _plan(folder)
-    found = _from_monitor(folder) or _from_progress(folder)
+    heads = [read_monitor_file(file)[0] for file in get_monitor_files(folder)]
+    plan: dict[str, Any] = _plan(folder, heads)
+    found = _from_monitor(folder, heads) or _from_progress(folder)
     if found is None:
         raise RlkError(_nothing_to_draw(folder))
     columns, smoothed = dict[str, Any](found[0]), found[1]
@@ -140,21 +149,26 @@ def read_run(run: str | os.PathLike[str]) -> Curve:
 
 def _nothing_to_draw(folder: Path) -> str:
     """Why a run has no curve, and what to do."""
-    names = ("monitor.csv", "progress.csv")
-    empty = [name for name in names if (folder / name).exists()]
-    missing = [name for name in names if name not in empty]
+    empty = {
+        name: sorted(found.name for found in folder.glob(name))
+        for name in ("*monitor.csv", "progress.csv")
+    }
+    missing = [name.removeprefix("*") for name, files in empty.items() if not files]
+    empty_files = [file for files in empty.values() for file in files]
     absent = f"there is no {' and no '.join(missing)}"
-    if not empty:
+    if not empty_files:
         return (
             f"{folder} has nothing to draw: {absent} in it. Runs write them unless they are told "
             "--plugin no:monitor or --plugin no:csv; train one with them."
         )
-    found = f"{' and '.join(empty)} {'hold' if len(empty) > 1 else 'holds'} no episode"
+    found = f"{' and '.join(empty_files)} {'hold' if len(empty_files) > 1 else 'holds'} no episode"
     resume = command_line(["rlk", "resume", path_word(folder), "--timesteps", "N"])
+    is_ours = any((folder / name).exists() for name in ("plan.json", "model.zip"))
+    advice = f"; if it has ended, train it further: {resume}" if is_ours else "."
     return (
         f"{folder} has nothing to draw: no episode has ended since the run began "
-        f"({found}{f'; {absent}' if missing else ''}). If it is training, try again in a while; if "
-        f"it has ended, train it further: {resume}"
+        f"({found}{f'; {absent}' if missing else ''}). If it is training, try again in a while"
+        f"{advice}"
     )
 
 
@@ -179,12 +193,12 @@ def rolling_mean(values: Array, window: int) -> Array:
     Values that are NaN or infinite are left out, and a mean of none is NaN.
     """
     window, is_number = min(window, len(values)), np.isfinite(values)
-    sums = np.concatenate([[0.0], np.cumsum(np.where(is_number, values, 0.0))])
-    counts = np.concatenate([[0], np.cumsum(is_number)])
-    last = np.arange(1, len(values) + 1)
-    first = np.maximum(0, last - window)
+    before = (window - 1, 0)
+    # Differences of one cumulative sum would lose all digits after a single huge value.
+    sums = sliding_window_view(np.pad(np.where(is_number, values, 0.0), before), window).sum(-1)
+    counts = sliding_window_view(np.pad(is_number, before), window).sum(-1)
     with np.errstate(invalid="ignore"):
-        means: Array = (sums[last] - sums[first]) / (counts[last] - counts[first])
+        means: Array = sums / counts
     return means
 
 
@@ -255,12 +269,17 @@ class _Plan:
     components: list[_Component]
 
 
-def _plan(folder: Path) -> dict[str, Any]:
+def _plan(folder: Path, heads: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What is known of a run; without a plan, the id in the first line of its monitor files."""
     path = folder / "plan.json"
     found = read_json(path) if path.exists() else _plan_of_model(folder)
     if found is None:
         name = folder.resolve().name
-        return {"algo": name, "env": "", "seed": None, "components": {}, "settings": {}}
+        # Stable-Baselines3 writes "None" for an environment without an id.
+        env = next(
+            (str(head["env_id"]) for head in heads if head["env_id"] not in (None, "None")), ""
+        )
+        return {"algo": name, "env": env, "seed": None, "components": {}, "settings": {}}
     plan = structured(_Plan, found, f"{path} is damaged: plan", only_known_keys=False)
     algo = next((one.name for one in plan.components if one.role == "algorithm"), "")
     settings: dict[str, Any] = {"n_envs": plan.run.n_envs}
@@ -293,16 +312,18 @@ def _plan_of_model(folder: Path) -> Any:
         return None
 
 
-def _from_monitor(folder: Path) -> tuple[dict[str, Array], bool] | None:
-    files = get_monitor_files(folder)
-    if not files:
+def _from_monitor(
+    folder: Path, heads: Sequence[Mapping[str, Any]]
+) -> tuple[dict[str, Array], bool] | None:
+    if not heads:
         return None
     found = load_results(folder)
     if not len(found["r"]):
         return None
     count = np.arange(1.0, len(found["r"]) + 1)
-    begun = min(read_monitor_file(file)[0]["timesteps"] for file in files)
-    timesteps = begun + np.cumsum(found["l"]).astype(np.float64)
+    begun, ranks = min(head["timesteps"] for head in heads), max(head["ranks"] for head in heads)
+    # The file is of one rank, and timesteps are those of all.
+    timesteps = ranks * (begun + np.cumsum(found["l"]).astype(np.float64))
     return {
         "returns": found["r"],
         "timesteps": timesteps,

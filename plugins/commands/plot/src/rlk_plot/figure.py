@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 
 from rlk.files import replacing, users_path
 from rlk.records import Array
 from rlk_plot.curves import Curve, repeated_seeds, rolling_mean, shared_evaluations, spread
+from rlk_plot.groups import groups_of, panels_of, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,12 +25,24 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 WINDOW = 100
 PANEL_INCHES = (8.0, 4.5)
 _DOTS = 150
-#: Runs for which these are equal differ only in their seed.
-_ALIKE = ("algo", "components", "settings")
-#: Longest name of a group, and longest entry of a legend with two columns, in characters.
-_LABEL, _HALF = 60, 45
-#: Height of a row of the legend.
-_ROW_INCHES = 0.2
+#: Lines and markers of the groups that have the colours for the first, second, … time.
+LINES, MARKERS = ("-", "--", ":", "-."), ("D", "s", "o", "^")
+#: So many groups of a panel can be told apart.
+LOOKS = len(COLOURS) * len(LINES)
+#: The part of the figure's width that a panel has at least.
+_PANEL_WIDTH = 0.85
+#: From the bottom of a panel to its legend: below the numbers of the axis and what it shows.
+_LEGEND_INCHES = 0.5
+_LEGEND: Mapping[str, Any] = {
+    "frameon": True,
+    "framealpha": 0.85,
+    "edgecolor": "none",
+    "fontsize": 9,
+}
+#: More dots than these are pixels, not shapes, in a .svg or .pdf.
+_SHAPES = 5000
+#: A title of more characters than these has several lines, and one of more algorithms none.
+_TITLE_LINE, _TITLE_ALGOS = 58, 3
 
 
 def figure(curves: Sequence[Curve], *, x: str = "timesteps", smooth: int | None = None) -> Figure:
@@ -54,7 +69,7 @@ def figure(curves: Sequence[Curve], *, x: str = "timesteps", smooth: int | None 
         _panel(panel, env, members, x, smooth)
         for panel, (env, members) in zip(panels, by_env.items(), strict=True)
     ]
-    drawn.set_size_inches(wide, high * len(by_env) + _ROW_INCHES * sum(below))
+    drawn.set_size_inches(wide, high * len(by_env) + sum(below))
     return drawn
 
 
@@ -86,46 +101,19 @@ def draw(
         drawn.savefig(file, dpi=_DOTS, format=kind)
 
 
-def panels_of(curves: Sequence[Curve]) -> dict[str, list[Curve]]:
-    """The runs in each environment, by its name."""
-    by_env: dict[str, list[Curve]] = {}
-    for curve in curves:
-        by_env.setdefault(curve.env, []).append(curve)
-    return by_env
+@attrs.frozen
+class _Look:
+    """How a group is drawn: its colour, its line, and the marker of its evaluations."""
+
+    colour: str
+    line: str
+    marker: str
 
 
-def groups_of(curves: Sequence[Curve]) -> list[tuple[str, list[Curve]]]:
-    """(label, runs) with the same algorithm and settings; labels show how groups differ."""
-    groups: list[list[Curve]] = []
-    for curve in curves:
-        for group in groups:
-            if all(getattr(group[0], field) == getattr(curve, field) for field in _ALIKE):
-                group.append(curve)
-                break
-        else:
-            groups.append([curve])
-    return [(_label(group[0], [other[0] for other in groups]), group) for group in groups]
-
-
-def _label(curve: Curve, others: Sequence[Curve]) -> str:
-    """The algorithm, and how the group differs from others with the same algorithm."""
-    alike = [other for other in others if other.algo == curve.algo]
-    roles = _differing([other.components for other in alike])
-    own = [f"{role}={curve.components[role]}" for role in roles if role in curve.components]
-    # Settings of a component that differs between groups are not shown, only its name.
-    replaced = {
-        name
-        for other in alike
-        for role in roles
-        for name in other.components.get(role, "").split("+")
-    }
-    for key in _differing([other.settings for other in alike]):
-        if key in curve.settings and key.partition(".")[0] not in replaced:
-            own.append(f"{key}={curve.settings[key]}")
-    label = " ".join([curve.algo, *own])
-    if len(own) > 3 or len(label) > _LABEL:
-        label = f"{curve.algo} ({curve.folder.resolve().name})"
-    return label if len(label) <= _LABEL else f"{label[: _LABEL - 1]}…"
+def _look(number: int) -> _Look:
+    """Of the group with this number in its panel: first the colours differ, then the lines."""
+    again, colour = divmod(number % LOOKS, len(COLOURS))
+    return _Look(COLOURS[colour], LINES[again], MARKERS[again])
 
 
 def _shown(text: str) -> str:
@@ -134,40 +122,40 @@ def _shown(text: str) -> str:
     return f" {text}" if text.startswith("_") else text
 
 
-def _differing(found: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The keys that are missing or have different values in some of them, sorted."""
-    keys = {key for one in found for key in one}
-    return sorted(key for key in keys if any(one.get(key) != found[0].get(key) for one in found))
-
-
-def _panel(axes: Axes, env: str, curves: Sequence[Curve], x: str, smooth: int | None) -> int:
-    """Draw the runs in one environment; returns the number of legend rows below them."""
+def _panel(axes: Axes, env: str, curves: Sequence[Curve], x: str, smooth: int | None) -> float:
+    """Draw the runs in one environment; returns the inches of the legend below them."""
     groups = groups_of(curves)
-    unit, seconds = _time_unit(max(float(curve.seconds[-1]) for curve in curves))
-    scale = seconds if x == "time" else 1.0
+    unit, scale = unit_of(x, curves)
     window = smooth or _window(curves)
     for number, (label, members) in enumerate(groups):
         # With a single group, the entries of the legend need no name.
         label = f"{_shown(label)}: " if len(groups) > 1 else ""
-        colour = COLOURS[number % len(COLOURS)]
+        look = _look(number)
         if len(members) == 1:
-            _one(axes, members[0], label, colour, x, scale, window)
+            _one(axes, members[0], label, look, x, scale, window)
         else:
-            _several(axes, members, label, colour, x, scale, window)
-    algos = ", ".join(dict.fromkeys(curve.algo for curve in curves))
-    title = f"{algos} on {env}" if env else algos
-    if len(curves) == 1 and curves[0].seed is not None:
-        title += f", seed {curves[0].seed}"
-    axes.set_title(_shown(title), loc="left", fontsize=13, fontweight="bold")
-    axes.set_xlabel(
-        {"timesteps": "timesteps", "episodes": "episodes", "time": f"time [{unit}]"}[x], fontsize=11
-    )
+            _several(axes, members, label, look, x, scale, window)
+    axes.set_title(_shown(_title(env, curves)), loc="left", fontsize=13, fontweight="bold")
+    axes.set_xlabel(f"time [{unit}]" if x == "time" else unit, fontsize=11)
     axes.set_ylabel("return (sum of an episode's rewards)", fontsize=11)
     return _dress(axes, x, crowded=len(groups) > 1)
 
 
+def _title(env: str, curves: Sequence[Curve]) -> str:
+    """The algorithms and their environment, or what is known of them if it is short enough."""
+    algos = list(dict.fromkeys(curve.algo for curve in curves))
+    if len(algos) > _TITLE_ALGOS:
+        title = env or f"{len(curves)} runs"
+    else:
+        title = f"{', '.join(algos)} on {env}" if env else ", ".join(algos)
+    if len(curves) == 1 and curves[0].seed is not None:
+        title += f", seed {curves[0].seed}"
+    words = (shortened(word, _TITLE_LINE) for word in title.split())
+    return textwrap.fill(" ".join(words), _TITLE_LINE, break_on_hyphens=False)
+
+
 def _one(
-    axes: Axes, curve: Curve, label: str, colour: str, x: str, scale: float, window: int
+    axes: Axes, curve: Curve, label: str, look: _Look, x: str, scale: float, window: int
 ) -> None:
     """Draw every episode faintly, their rolling mean, and the evaluations."""
     where = curve.x(x) / scale
@@ -177,9 +165,10 @@ def _one(
             where,
             curve.returns,
             s=size,
-            color=colour,
+            color=look.colour,
             alpha=0.35,
             linewidths=0,
+            rasterized=len(where) > _SHAPES,
             # With several groups, the colour of the dots is enough.
             label=None if label else "episodes",
         )
@@ -187,10 +176,10 @@ def _one(
     episodes = _averaged(curve, window)
     over = f"mean of {last}{episodes} episodes" if episodes > 1 else "each episode"
     mean = _smoothed(curve, window)
-    _line(axes, where, mean, color=colour, linewidth=2.0, label=f"{label}{over}")
+    _line(axes, where, mean, look, linewidth=2.0, label=f"{label}{over}")
     if len(curve.evaluations):
         _evaluations(
-            axes, curve.evaluated(x) / scale, curve.evaluations, colour, f"{label}evaluations"
+            axes, curve.evaluated(x) / scale, curve.evaluations, look, f"{label}evaluations"
         )
 
 
@@ -198,7 +187,7 @@ def _several(
     axes: Axes,
     curves: Sequence[Curve],
     label: str,
-    colour: str,
+    look: _Look,
     x: str,
     scale: float,
     window: int,
@@ -207,17 +196,17 @@ def _several(
     lines = []
     for curve in curves:
         lines.append((curve.x(x) / scale, _smoothed(curve, window)))
-        _line(axes, *lines[-1], color=colour, alpha=0.25, linewidth=0.8)
+        _line(axes, *lines[-1], attrs.evolve(look, line="-"), alpha=0.25, linewidth=0.8)
     where, mean, deviation = spread(lines)
     axes.fill_between(
-        where, mean - deviation, mean + deviation, color=colour, alpha=0.18, linewidth=0
+        where, mean - deviation, mean + deviation, color=look.colour, alpha=0.18, linewidth=0
     )
     episodes = sorted({_averaged(curve, window) for curve in curves})
     over = f" and {' or '.join(map(str, episodes))} episodes" if episodes != [1] else ""
     seeds = len({curve.seed for curve in curves})
     of = f" of {seeds} {'seed' if seeds == 1 else 'seeds'}" if repeated_seeds(curves) else ""
     over = f"{label}mean of {len(curves)} runs{of}{over} ± std"
-    _line(axes, where, mean, color=colour, linewidth=2.2, label=over)
+    _line(axes, where, mean, look, linewidth=2.2, label=over)
     evaluated = [curve for curve in curves if len(curve.evaluations)]
     if evaluated:
         at, means = shared_evaluations(evaluated, x)
@@ -226,22 +215,23 @@ def _several(
                 axes,
                 at / scale,
                 means,
-                colour,
+                look,
                 f"{label}evaluations, mean of {len(evaluated)} of {len(curves)} runs",
             )
 
 
-def _line(axes: Axes, where: Array, values: Array, **style: Any) -> None:
+def _line(axes: Axes, where: Array, values: Array, look: _Look, **style: Any) -> None:
     """Draw a line; a single point, through which no line can be seen, is drawn as a dot."""
     is_point = np.isfinite(values).sum() == 1
-    axes.plot(where, values, marker="o" if is_point else "", **style)
+    marker = "o" if is_point else ""
+    axes.plot(where, values, color=look.colour, linestyle=look.line, marker=marker, **style)
 
 
-def _evaluations(axes: Axes, where: Array, means: Array, colour: str, label: str) -> None:
+def _evaluations(axes: Axes, where: Array, means: Array, look: _Look, label: str) -> None:
     marker: dict[str, Any] = {
-        "marker": "D",
+        "marker": look.marker,
         "markersize": 5,
-        "markeredgecolor": colour,
+        "markeredgecolor": look.colour,
         "markeredgewidth": 1.5,
     }
     axes.plot(where, means, linestyle="none", color="white", label=label, zorder=3, **marker)
@@ -263,13 +253,17 @@ def _averaged(curve: Curve, window: int) -> int:
     return curve.averaged if curve.smoothed else window
 
 
-def _time_unit(seconds: float) -> tuple[str, float]:
+def unit_of(x: str, curves: Sequence[Curve]) -> tuple[str, float]:
+    """The unit of the horizontal axis of these runs, and what its numbers are divided by."""
+    if x != "time":
+        return x, 1.0
+    seconds = max(float(curve.seconds[-1]) for curve in curves)
     if seconds > 2 * 3600:
         return "h", 3600.0
     return ("min", 60.0) if seconds > 120 else ("s", 1.0)
 
 
-def _dress(axes: Axes, x: str, *, crowded: bool) -> int:
+def _dress(axes: Axes, x: str, *, crowded: bool) -> float:
     from matplotlib.ticker import EngFormatter, MaxNLocator
 
     if x != "time":
@@ -283,14 +277,23 @@ def _dress(axes: Axes, x: str, *, crowded: bool) -> int:
         axes.spines[side].set_visible(False)
     for side in ("left", "bottom"):
         axes.spines[side].set_color("#888888")
-    place: dict[str, Any] = {"loc": "best"}
-    rows = 0
-    if crowded:
-        labels = axes.get_legend_handles_labels()[1]
-        columns = 2 if max(map(len, labels)) <= _HALF else 1
-        rows = -(-len(labels) // columns)
-        place = {"loc": "upper left", "bbox_to_anchor": (0.0, -0.14), "ncols": columns}
-    legend: Any = axes.legend(frameon=True, framealpha=0.85, edgecolor="none", fontsize=9, **place)
+    legend: Any = _legend_below(axes) if crowded else axes.legend(loc="best", **_LEGEND)
     for handle in legend.legend_handles:
         handle.set_alpha(1.0)
-    return rows
+    return legend.get_window_extent().height / axes.figure.dpi if crowded else 0.0
+
+
+def _legend_below(axes: Axes) -> Any:
+    """The legend below the panel, with as few lines as leave the panel its width."""
+    from matplotlib.transforms import ScaledTranslation
+
+    below = ScaledTranslation(0.0, -_LEGEND_INCHES, axes.figure.dpi_scale_trans)
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0.0, 0.0)}
+    place["bbox_transform"] = axes.transAxes + below
+    handles, labels = axes.get_legend_handles_labels()
+    in_two_lines = [":\n    ".join(label.rsplit(": ", 1)) for label in labels]
+    for columns, entries in ((2, labels), (1, labels), (1, in_two_lines)):
+        legend: Any = axes.legend(handles, entries, ncols=columns, **place, **_LEGEND)
+        if legend.get_window_extent().width <= _PANEL_WIDTH * axes.figure.bbox.width:
+            break
+    return legend

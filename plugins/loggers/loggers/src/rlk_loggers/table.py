@@ -20,7 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rlk.hookspecs import hookimpl
-from rlk.terminal import print_on
+from rlk.terminal import is_terminal, print_on
 from rlk_loggers.config import TableConfig
 from rlk_loggers.number_format import compact, readable
 
@@ -65,7 +65,8 @@ class TableLogger:
     def rlk_write_row(self, run: Run, row: Mapping[str, float]) -> None:
         if run.plan.verbose == 0 or run.communicator.rank != 0:
             return
-        if not (self._console.is_terminal or self._console.is_jupyter):
+        # Whether rich takes the output for a terminal depends on FORCE_COLOR, too.
+        if not (is_terminal(self._console.file) or self._console.is_jupyter):
             print_on(sys.stdout, line(run.timesteps, row))
             return
         self._waiting |= row

@@ -1,13 +1,14 @@
 """`tensorboard`: writes metrics as events to the run's folder (`tensorboard --logdir runs`).
 
-The events and their framing are those of TensorBoard, one event per row. They are written here
-instead of by TensorBoard's writer, whose thread ends for good when a write fails.
+The events, their framing and the names of files are those of TensorBoard, one event per row. They
+are written here instead of by TensorBoard's writer, whose thread ends for good when a write fails.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import os
 import re
 import socket
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 #: How the names of event files begin; the time of their beginning follows, in seconds since 1970.
 PREFIX = "events.out.tfevents."
+#: The last part of the name, by which files of one process that begin in the same second differ.
+_NUMBERS = itertools.count()
 _BEGINNING = re.compile(rf"{re.escape(PREFIX)}(?P<seconds>[0-9]{{10}})\b")
 
 
@@ -41,10 +44,12 @@ class EventFile:
     def __init__(self, folder: Path) -> None:
         from tensorboard.compat.proto.event_pb2 import Event
 
-        name = f"{PREFIX}{_later_than_all(folder):.6f}.{socket.gethostname()}.{os.getpid()}"
+        begun = f"{PREFIX}{_later_than_all(folder):010d}"
+        name = f"{begun}.{socket.gethostname()}.{os.getpid()}.{next(_NUMBERS)}"
         self._file = GrowingFile(folder / name)
         self._waiting: list[bytes] = []
         self._head = _record(Event(wall_time=time.time(), file_version="brain.Event:2"))
+        _tell_weights_and_biases(folder)
 
     @property
     def has_unwritten(self) -> bool:
@@ -72,15 +77,24 @@ class EventFile:
         self._waiting = []
 
 
-def _later_than_all(folder: Path) -> float:
-    """The time now, but at least a second after that of each event file in the folder.
+def _tell_weights_and_biases(folder: Path) -> None:
+    """Name the folder to W&B's run if it copies events (`wandb.init(sync_tensorboard=True)`).
+
+    It replaces TensorBoard's writers to learn of folders, and this file is written by none of them.
+    """
+    wandb: Any = sys.modules.get("wandb")
+    if wandb is not None and wandb.patched["tensorboard"] and wandb.run is not None:
+        wandb.run._tensorboard_callback(os.path.abspath(folder))
+
+
+def _later_than_all(folder: Path) -> int:
+    """The second of now, but at least one after that of each event file in the folder.
 
     TensorBoard reads files in the order of their names, and only what it reads later can hide the
-    events after a checkpoint: also where the clock was set back. A whole second, because
-    TensorBoard's own writer leaves out fractions.
+    events after a checkpoint: also where the clock was set back.
     """
     found = (_BEGINNING.match(path.name) for path in folder.glob(f"{PREFIX}*"))
-    return max([time.time(), *(int(match["seconds"]) + 1.0 for match in found if match)])
+    return max([int(time.time()), *(int(match["seconds"]) + 1 for match in found if match)])
 
 
 def _record(event: Any) -> bytes:

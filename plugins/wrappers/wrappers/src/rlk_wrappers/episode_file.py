@@ -7,7 +7,8 @@
 The layout is that of `stable_baselines.bench.Monitor` (Stable Baselines 2.10), so that its readers
 and plotters can read the file. Where a loaded run goes on in another folder, or the file was moved
 away while the run wrote to it, the first line has `timesteps` too, its count when the first
-episodes of the file began, and `episodes_before`, how many of the run are in earlier files.
+episodes of the file began, and `episodes_before`, how many of the run are in earlier files. Of
+several ranks only the first writes its episodes; then the line has `ranks`, how many they are.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ class EpisodeFile:
         self._error: OSError | None = None
         self._is_behind = False  # since a write failed
         self._flushed = self._started = time.monotonic()
-        self._t_start, self._timesteps = time.time(), 0
+        self._t_start, self._timesteps, self._ranks = time.time(), 0, 1
         self._earlier: int | None = None  # timesteps of calls of `learn` before the file's first
         if append and path.exists():
             self._keep(None)
@@ -147,6 +148,8 @@ class EpisodeFile:
             about["timesteps"] = self._timesteps
         if before := self.rows - len(self._waiting):
             about["episodes_before"] = before
+        if self._ranks > 1:
+            about["ranks"] = self._ranks
         return f"#{json.dumps(about)}\n".encode() + _row(self._columns)
 
     def keep(self, rows: int) -> None:
@@ -171,7 +174,8 @@ class EpisodeFile:
         if self._earlier is None:
             self._earlier = clock.earlier_timesteps
         timesteps = clock.cumulative_timesteps - self._earlier
-        begun = timesteps // run.communicator.size - self.unfinished()  # of this rank's episodes
+        self._ranks = run.communicator.size
+        begun = timesteps // self._ranks - self.unfinished()  # of this rank's episodes
         self._timesteps = max(0, begun - self._waiting_steps)
         if not self._append and self._file.has_begun():
             raise RlkError(

@@ -75,6 +75,9 @@ def load_results(path: str | os.PathLike[str]) -> dict[str, Array]:
 def read_monitor_file(path: str | os.PathLike[str]) -> tuple[Mapping[str, Any], dict[str, Array]]:
     """One file: (header, columns), as in `load_results`.
 
+    The header has `t_start`, `env_id`, `timesteps`, those of this rank before the file's first
+    episodes, and `ranks`, how many ranks stepped as many environments as the one that wrote it.
+
     Raises:
         LoadMonitorResultsError: if it is damaged.
     """
@@ -94,9 +97,14 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Array], dict[str, list[
         numbers = {name: _column(texts.pop(name)).astype(np.float64) for name in _NUMBERS}
         if not np.all(numbers["l"] >= 0) or not np.all(numbers["l"] < 2**62):
             raise ValueError("an episode's length must be a whole number")
-        start, timesteps = float(header["t_start"]), int(header.get("timesteps", 0))
+        about = {
+            "t_start": float(header["t_start"]),
+            "env_id": header.get("env_id"),
+            "timesteps": int(header.get("timesteps", 0)),
+            "ranks": int(header.get("ranks", 1)),
+        }
         return (
-            {"t_start": start, "env_id": header.get("env_id"), "timesteps": timesteps},
+            about,
             numbers | {"l": numbers["l"].astype(np.int64)},
             texts,
         )
