@@ -72,7 +72,7 @@ def setting(
 
     Args:
         text: the help text.
-        validator: of attrs, or a list of them.
+        validator: of this module (`at_least(1)`) or of attrs, or a list of them.
         written: whether it names a file to write to: no saved plan may choose it, except by the
             field's own default.
         read: whether it names a file to read: processes that share a run may name different ones.
