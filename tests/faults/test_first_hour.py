@@ -202,10 +202,10 @@ def test_of_a_class_in_a_module_the_place_is_printed(trained, rlk_typed, capsys)
     trained(env=DiscreteMatch, out="classy", verbose=1)
     ended = Ended(0, capsys.readouterr().out, "")
     evaluate, *_ = ended.commands()
-    assert evaluate[2:] == ["--env", "rlk_testing.environments:DiscreteMatch"]
+    assert evaluate[2:] == ["--env", "rlk_testing.environments.match:DiscreteMatch"]
     assert rlk_typed(*evaluate, "--episodes", 1).code == 0
     without = rlk_typed(*evaluate[:2])
-    assert "--env rlk_testing.environments:DiscreteMatch" in without.err
+    assert "--env rlk_testing.environments.match:DiscreteMatch" in without.err
 
 
 def test_what_only_python_can_pass_is_said_in_python(trained, capsys):

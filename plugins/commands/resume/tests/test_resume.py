@@ -14,10 +14,9 @@ import rlk
 from rlk_cli.run import run
 from rlk_model_files.locate import checkpoints
 from rlk_resume.command import resume
-from rlk_testing.environments import Walk
 from rlk_testing.tools.command_line import ended
 
-WALK = f"{Walk.__module__}:Walk"
+WALK = "rlk_testing.environments:Walk"
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,9 @@ from typing import Any
 import attrs
 import pytest
 
-from rlk_testing.environments import DiscreteMatch
 from rlk_tune.search import Search
 
-MATCH = f"{DiscreteMatch.__module__}:DiscreteMatch"
+MATCH = "rlk_testing.environments:DiscreteMatch"
 GIVEN = {"env": MATCH, "preset": "none", "total_timesteps": 64, "n_steps": 8, "n_threads": 1}
 SEARCH = Search(
     algo="ppo2",

@@ -19,7 +19,6 @@ from typing import Any
 import pytest
 
 from rlk.errors import RlkError
-from rlk_testing.environments import DiscreteMatch
 from rlk_testing.tools.command_line import Terminal
 from rlk_tune import process_ends, work
 from rlk_tune.search import Search
@@ -28,7 +27,7 @@ from rlk_tune.study import KILLED, next_trial, open_study
 from rlk_tune.work import _await, _Jobs
 
 #: The environment of `typed`.
-MATCH = f"{DiscreteMatch.__module__}:DiscreteMatch"
+MATCH = "rlk_testing.environments:DiscreteMatch"
 
 
 class Ended:
