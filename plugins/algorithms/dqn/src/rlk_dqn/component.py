@@ -11,6 +11,7 @@ component = Component(
     factory="rlk_dqn.algorithm:DQN",
     summary="deep Q-network, double and dueling, on any replay storage",
     config=DQNConfig,
+    instead_of={"target_update_interval": "target_network_update_freq={value}"},
     action_spaces=("Discrete",),
     collects="off-policy",
     reports=("td_error",),

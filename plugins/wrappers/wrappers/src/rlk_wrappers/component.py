@@ -43,6 +43,7 @@ frame_stack = Component(
     factory="rlk_wrappers.frame_stack:FrameStack",
     summary="observations are the latest n_stack frames, as with VecFrameStack",
     config=FrameStackConfig,
+    instead_of={"frame_stack": "n_stack={value}"},
     scope="vector",
 )
 transpose_image = Component(
