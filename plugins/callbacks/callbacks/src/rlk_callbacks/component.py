@@ -36,6 +36,7 @@ evaluation = Component(
         "eval_episodes": "episodes={value}",
         "n_eval_episodes": "episodes={value}",
         "n_eval_envs": "n_envs={value}",
+        "eval_env_kwargs": "env_kwargs={value}",
     },
 )
 

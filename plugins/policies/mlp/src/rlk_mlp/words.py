@@ -21,9 +21,10 @@ INSTEAD_OF = {
     "ortho_init=False": "init=uniform",
     "net_arch={…}": "net_arch={value}",
     "net_arch": "layers={value}",
-    "share_features_extractor": "share_encoder={value}",
     "features_extractor_class": "encoders of your own are explained in docs/custom-policies.md.",
     "normalize_images": "images of whole numbers are divided by 255. Leave it out.",
 }
+#: Likewise, of policies that may have an encoder for every head.
+OF_ENCODERS = {"share_features_extractor": "share_encoder={value}"}
 #: Likewise, of those with a CNN.
 OF_CNN = {"features_dim": "features={value}"}
