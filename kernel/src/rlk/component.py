@@ -105,7 +105,7 @@ class Component:
     #: `"learning_rate": "actor_lr={value}"` has another name here, `"ortho_init=False":
     #: "init=uniform"` is for one value, `"net_arch={…}"` for tables and lists with one, and ""
     #: only puts it in. A text with a full stop at its end is said as it is. The words of an
-    #: algorithm or a recipe count in its own runs.
+    #: algorithm count in its own runs, except for the names of other ones: `"algo=qrdqn"`.
     instead_of: Mapping[str, str] = attrs.field(factory=dict, validator=_maps_texts)
     #: The attrs class of its settings; its module must not import torch.
     config: type | None = attrs.field(default=None, validator=_is_config)

@@ -6,7 +6,6 @@ Which words are a component's is in its record (`Component.instead_of`); those h
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -24,6 +23,7 @@ from rlk.planning.select import filling
 from rlk.planning.spec import ENV_PREFIX, with_key
 from rlk.registry.kinds import LISTS, SLOTS
 from rlk.registry.registries import Registries
+from rlk.registry.registry import dotted_class
 
 #: Tables of keywords, and the slots whose components take them here.
 TABLES: Mapping[str, tuple[str, ...]] = {
@@ -38,8 +38,6 @@ _WRAPPERS = (
     "wrappers are plugins: plugins=[…] with the class, or a name (--plugin NAME) of: "
     "rlk plugins list --kind wrappers"
 )
-#: A class by its place with dots alone, as the zoo writes it.
-_DOTTED = re.compile(r"([A-Za-z_]\w*(?:\.\w+)*)\.([A-Z]\w*)")
 #: What is said of words about a run itself.
 OF_A_RUN: Mapping[str, str] = {
     "full_tensorboard_log": _NOTHING,
@@ -118,12 +116,6 @@ def _given(draft: Draft, part: Choice, owners: set[str]) -> dict[str, Any]:
         elif part.slot == "algorithm" and is_table:
             found = with_key(found, key, setting.value)
     return found
-
-
-def dotted_class(text: Any) -> str | None:
-    """`module:Class` for the place of a class that is written with dots alone, else None."""
-    found = _DOTTED.fullmatch(text) if isinstance(text, str) else None
-    return f"{found[1]}:{found[2]}" if found else None
 
 
 @attrs.frozen

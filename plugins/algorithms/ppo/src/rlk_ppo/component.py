@@ -13,6 +13,11 @@ component = Component(
     summary="proximal policy optimisation as in Stable-Baselines3, with gSDE and target_kl",
     config=PPOConfig,
     instead_of={
+        **dict.fromkeys(
+            ("algo=ppo_lstm", "algo=recurrentppo", "algo=recurrent_ppo"),
+            "Use --algo ppo --policy lstm.",
+        ),
+        "algo=maskableppo": "Use --algo ppo --plugin action-masking.",
         "lam": "gae_lambda={value}",
         "noptepochs": "n_epochs={value}",
         "cliprange": "clip_range={value}",

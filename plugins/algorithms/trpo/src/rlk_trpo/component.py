@@ -13,6 +13,8 @@ component = Component(
     summary="natural gradient steps of the policy within a trust region",
     config=TRPOConfig,
     instead_of={
+        "algo=ars": "rlk has no ARS, and no other random search. For linear policies there is "
+        "--algo trpo --set policy.layers=[].",
         "n_steps": "use --set timesteps_per_batch=N, for all environments together: N is n_steps "
         "({value}) times n_envs.",
         "learning_rate": "vf_stepsize={value}",
