@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -16,14 +16,19 @@ from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError
 from rlk.planning.choice import Choice
 from rlk.planning.draft import Draft
+from rlk.planning.gather import gather
 from rlk.planning.instead import Instead, from_record, name_of
 from rlk.planning.parse import parse_value
 from rlk.planning.python_values import parse_python
-from rlk.planning.select import filling
-from rlk.planning.spec import ENV_PREFIX, with_key
+from rlk.planning.recipes import expanded
+from rlk.planning.select import filling, select
+from rlk.planning.spec import ENV_PREFIX, RunSpec, with_key
 from rlk.registry.kinds import LISTS, SLOTS
 from rlk.registry.registries import Registries
 from rlk.registry.registry import dotted_class
+
+if TYPE_CHECKING:
+    from rlk.registry.kernel import Kernel
 
 #: Tables of keywords, and the slots whose components take them here.
 TABLES: Mapping[str, tuple[str, ...]] = {
@@ -124,6 +129,12 @@ class WordsOfOthers:
 
     registries: Registries
     parts: tuple[Choice, ...] = ()  #: of the run, the algorithm first; empty if they are unknown
+
+    @classmethod
+    def of(cls, kernel: Kernel, spec: RunSpec) -> WordsOfOthers:
+        """Those of the run of a spec, whose settings may be wrong; PlanError for a wrong name."""
+        draft = gather(kernel, expanded(spec, kernel.registries), moments=("always", "run"))
+        return cls(draft.registries, in_run(draft, select(draft)))
 
     def instead(self, word: str, value: Any, given: Mapping[str, Any]) -> Instead | None:
         """What to use instead of a setting; None if its name is unknown.
