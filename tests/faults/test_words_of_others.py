@@ -120,6 +120,12 @@ def test_settings_in_the_form_of_stable_baselines3s_zoo_are_given_in_rlks(algo, 
     assert f": use {typed}, or in Python " in str(error.value)
 
 
+def test_a_noise_of_the_run_is_named_so_that_it_stays_without_the_preset():
+    given = {"noise": "normal-noise", "noise_type": "normal", "noise_std": 0.2}
+    with pytest.raises(PlanError, match=r"use --plugin normal-noise:sigma=0\.2, or"):
+        rlk.make("td3", env="Pendulum-v1", **given)
+
+
 def test_what_is_said_of_policy_kwargs_is_taken_as_keywords():
     with pytest.raises(PlanError, match="in Python") as error:
         rlk.make("ppo", env="Pendulum-v1", policy_kwargs="dict(log_std_init=-2, net_arch=[8])")

@@ -11,6 +11,7 @@ from rlk.command_line import command_line
 from rlk.component import Component
 from rlk.planning.choice import Choice
 from rlk.planning.parse import parse_value, split_at_commas, typed_value
+from rlk.registry.kinds import STACKED
 
 #: Stands for a value that nobody gave, or that is an object.
 VALUE = "VALUE"
@@ -34,7 +35,7 @@ class Instead:
         """Settings of a component that is in the run."""
         if not values:
             return cls.said(f"{part.name} is in this run already. Leave it out.")
-        if not part.slot:
+        if not part.slot or part.slot in STACKED or part.component.stages:
             return cls(plugins={part.name: values})
         prefix = "" if part.slot == "algorithm" else f"{part.slot}."
         return cls({f"{prefix}{key}": value for key, value in values.items()})

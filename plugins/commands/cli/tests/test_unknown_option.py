@@ -24,7 +24,7 @@ from rlk_testing.command_line import ended
         ("run --algo ddpg --lr 1e-3", "Type: --set actor_lr=0.001 --set critic_lr=0.001\n"),
         ("run --algo trpo --n-steps 128", "Use --set timesteps_per_batch=N, for all envir"),
         ("run --algo trpo --n-critic-updates 20", "Type: --set vf_iters=20\n"),
-        ("run --algo dqn --n-steps 3", "Type: --plugin n-step:n=3\n"),
+        ("run --algo dqn --n-steps 3", "Type: --plugin n-step:n_steps=3\n"),
         ("run --algo ppo --alpha 0.9", "No such option '--alpha'.\n"),
         ("run --algo ppo2 --optimiser rmsprop --alpha 0.9", "Type: --set optimiser.alpha=0.9\n"),
         ("run --optimiser rmsprop --algo no-such --layers 3", "Type: --set policy.layers=3\n"),

@@ -21,7 +21,7 @@ INSTEAD_OF = {
     "ortho_init=False": "init=uniform",
     "net_arch={…}": "net_arch={value}",
     "net_arch": "layers={value}",
-    "features_extractor_class": "encoders of your own are explained in docs/custom-policies.md.",
+    "features_extractor_class": "Encoders of your own are explained in docs/custom-policies.md.",
     "normalize_images": "images of whole numbers are divided by 255. Leave it out.",
 }
 #: Likewise, of policies that may have an encoder for every head.
