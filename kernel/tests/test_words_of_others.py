@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import attrs
+import numpy as np
 import pytest
 
 from rlk.component import Component
@@ -65,6 +66,8 @@ def knows(planning_kernel):
         ({"watch": {"a": 1}}, "use --plugin 'watches:parts=.*', or"),
         ({"policy_kwargs": {"rate": 1, "big": 2}}, "learning_rate=1 --set policy.size=2, or"),
         ({"policy_kwargs": {"nobody": 1}}, "policy_kwargs: No component has nobody: leave it out."),
+        ({"watches": np.zeros(2)}, "watches: use --plugin watches, or"),
+        ({"policy_kwargs": np.zeros(2)}, r"write dict\(name=value, …\), .*, got array"),
         ({"policy_kwargs": "dict(open('x'))"}, r"write dict\(name=value, …\), .*, got"),
     ],
 )

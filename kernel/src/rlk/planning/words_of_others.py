@@ -180,10 +180,10 @@ class WordsOfOthers:
 
     def _of_table(self, word: str, table: Any) -> Instead:
         """What to use instead of a table of keywords."""
+        if table is not None and not isinstance(table, Mapping):
+            return Instead.said(f"{_FORM}, got {table!r:.80}.")
         if not table:
             return Instead.said("it has no settings. Leave it out.")
-        if not isinstance(table, Mapping):
-            return Instead.said(f"{_FORM}, got {table!r:.80}.")
         found = []
         for key, value in table.items():
             known = self.keyword(key, value, TABLES[word])
@@ -225,7 +225,7 @@ class WordsOfOthers:
         name = word.replace("_", "-")
         if not any(name in self.registries[kind] for kind in LISTS):
             return None
-        if value in (None, False):
+        if value is None or value is False:
             return Instead.said("it is off unless you ask for it. Leave it out.")
         return Instead(plugins={name: value if isinstance(value, Mapping) else {}})
 
