@@ -59,6 +59,8 @@ def test_settings_are_those_of_an_attrs_class(config):
         ({"needs": ("td_error")}, r"Write a comma: needs=\('td_error',\)"),
         ({"action_spaces": "Box"}, r"Write a comma: action_spaces=\('Box',\)"),
         ({"known_as": ("A", 3)}, r"known_as must be a tuple of texts, got \('A', 3\)"),
+        ({"instead_of": ("lr", "rate")}, r"instead_of must map texts to texts, got \('lr', 'ra"),
+        ({"instead_of": {"lr": 3}}, r"instead_of must map texts to texts, got \{'lr': 3\}"),
         ({"stages": ("fold")}, r"Write a comma: stages=\('fold',\)"),
         ({"stages": ("folds",)}, "stages may have choose, window, relabel, fold, got 'folds'"),
         ({"kind": 3}, "'kind' must be <class 'str'>"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import rlk
+from rlk.errors import PlanError
 from rlk.registry.kernel import default_kernel
 
 
@@ -27,17 +28,111 @@ from rlk.registry.kernel import default_kernel
         ("--algo GAIL", "Did you mean 'gail'?"),
         ("--algo HER", "Did you mean 'her'?"),
         ("--set n_timesteps=1000", "total_timesteps=… (--timesteps …)"),
-        ("--set eval_freq=1000", "rlk plugins list --kind callbacks"),
-        ("--set normalize=true", "plugins=['normalize'] (--plugin normalize)"),
-        ("--set frame_stack=4", "plugins=['frame-stack'] (--plugin frame-stack)"),
-        ("--set env_wrapper=mine.Wrapper", "rlk plugins list --kind wrappers"),
-        ("--set noise_type=normal", "rlk plugins list --kind noises"),
+        ("--set eval_freq=1000", "use --plugin evaluation:every=1000, or in Python plugins=["),
+        ("--set normalize=true", "use --plugin normalize, or in Python plugins=['normalize']"),
+        ("--set normalize=false", "normalize: it is off unless you ask for it. Leave it out."),
+        ("--set frame_stack=4", "use --plugin frame-stack:n_stack=4, or"),
+        ("--set env_wrapper=mine.Wrapper", "use --plugin mine:Wrapper, or"),
+        ("--set env_wrapper=[mine.Wrapper]", "rlk plugins list --kind wrappers"),
+        ("--set optimize_memory_usage=true", "observation once, always. Leave it out."),
+        ("--set policy.activation_fn=nn.ReLU", "use --set policy.act_fun=relu, or"),
+        ("--set policy.ortho_init=false", "use --set policy.init=uniform, or"),
+        ("--set policy.log_std_init=-2", "use --set distribution.log_std_init=-2, or"),
+        ("--set policy.use_expln=true", "use --plugin gsde:use_expln=true, or"),
+        ("--set policy.lstm_hidden_size=64", "use --plugin lstm:n_lstm=64, or"),
+        ("--plugin sb3_contrib.common.wrappers.TimeFeatureWrapper", "mean 'time-feature'?"),
+        ("--plugin gymnasium.wrappers.ClipAction", "you mean 'gymnasium.wrappers:ClipAction'?"),
+        ("--set vec_env_wrapper=there.vec_env.VecFrameStack", "use --plugin frame-stack, or"),
+        ("--algo ppo_lstm", "unknown algorithm 'ppo_lstm'. Use --algo ppo --policy lstm."),
+        ("--algo QRDQN", "has no QR-DQN. The nearest is --algo dqn,"),
+        ("--algo tqc", "has no TQC. The nearest are --algo sac and --algo td3."),
+        ("--algo crossq", "has no CrossQ. The nearest is --algo sac."),
+        ("--algo ars", "there is --algo trpo --set policy.layers=[]."),
+        ("--algo ddpg --set learning_rate=0.1", "use --set actor_lr=0.1 --set critic_lr=0.1, or"),
+        ("--algo ddpg --set train_freq=4", "use --set nb_rollout_steps=4, or"),
+        ("--algo trpo --set n_steps=128", "N is n_steps (128) times n_envs."),
+        ("--algo trpo --set n_critic_updates=20", "use --set vf_iters=20, or"),
+        ("--algo trpo --set sub_sampling_factor=2", "use the whole batch. Leave it out."),
+        ("--algo dqn --set target_update_interval=9", "--set target_network_update_freq=9, or"),
+        ("--algo a2c --set use_sde=true", "use --plugin gsde, or"),
+        ("--algo a2c --set use_rms_prop=true", "rmsprop is in this run already. Leave it out."),
+        ("--algo a2c --set use_rms_prop=false", "use --plugin adam, or"),
+        ("--algo sac --set replay_buffer_class=HerReplayBuffer", "use --plugin hindsight-replay,"),
     ],
 )
 def test_a_word_of_stable_baselines_is_answered_with_rlks_own(rlk_typed, typed, said):
     algo = () if "--algo" in typed else ("--algo", "ppo2")
     ended = rlk_typed("run", *algo, *typed.split())
     assert ended.code == 2 and said in ended.err
+
+
+@pytest.mark.parametrize(
+    ("algo", "given", "typed"),
+    [
+        ("ppo", {"noise_std": 0.2, "noise_type": "normal"}, "--plugin normal-noise:sigma=0.2"),
+        (
+            "ppo",
+            {"normalize": "{'norm_obs': True, 'norm_reward': False}"},
+            "--plugin normalize:norm_obs=true,norm_reward=false",
+        ),
+        ("ppo", {"env_kwargs": {"goal": {"x": 1}}}, "--set 'env.goal={\"x\" = 1}'"),
+        (
+            "ppo",
+            {"policy_kwargs": "dict(log_std_init=-2, net_arch=[64, 64])"},
+            "--set distribution.log_std_init=-2 --set 'policy.layers=[64, 64]'",
+        ),
+        (
+            "ppo",
+            {"policy_kwargs": "dict(net_arch=dict(pi=[8], vf=[9]), activation_fn=torch.nn.Tanh)"},
+            '--set \'policy.net_arch={"pi" = [8], "vf" = [9]}\' --set policy.act_fun=tanh',
+        ),
+        (
+            "ppo",
+            {"policy": "lstm", "policy_kwargs": {"lstm_hidden_size": 9, "net_arch": [8]}},
+            "--set policy.n_lstm=9 --set "
+            """'policy.net_arch=["lstm", {"pi" = [8], "vf" = [8]}]'""",
+        ),
+        (
+            "sac",
+            {"policy_kwargs": {"log_std_init": -3, "use_expln": True}},
+            "--plugin gsde:log_std_init=-3,use_expln=true",
+        ),
+        (
+            "sac",
+            {"use_sde": True, "policy_kwargs": {"use_expln": True}},
+            "--set distribution.use_expln=true",
+        ),
+        (
+            "a2c",
+            {"policy_kwargs": "dict(optimizer_class=RMSpropTFLike, optimizer_kwargs=dict(eps=1))"},
+            "--set optimiser.variant=tensorflow --set epsilon=1",
+        ),
+        (
+            "sac",
+            {"replay_buffer_kwargs": "dict(n_sampled_goal=4)"},
+            "--plugin hindsight-replay:n_sampled_goal=4",
+        ),
+    ],
+)
+def test_settings_in_the_form_of_stable_baselines3s_zoo_are_given_in_rlks(algo, given, typed):
+    with pytest.raises(PlanError) as error:
+        rlk.make(algo, env="Pendulum-v1", **given)
+    assert f": use {typed}, or in Python " in str(error.value)
+
+
+def test_a_noise_of_the_run_is_named_so_that_it_stays_without_the_preset():
+    given = {"noise": "normal-noise", "noise_type": "normal", "noise_std": 0.2}
+    with pytest.raises(PlanError, match=r"use --plugin normal-noise:sigma=0\.2, or"):
+        rlk.make("td3", env="Pendulum-v1", **given)
+
+
+def test_what_is_said_of_policy_kwargs_is_taken_as_keywords():
+    with pytest.raises(PlanError, match="in Python") as error:
+        rlk.make("ppo", env="Pendulum-v1", policy_kwargs="dict(log_std_init=-2, net_arch=[8])")
+    keywords = str(error.value).partition(" or in Python ")[2].removesuffix(".")
+    with eval(f"rlk.make('ppo', env='Pendulum-v1', n_steps=64, {keywords})") as agent:
+        assert agent.plan.policy.config.layers == [8]
+        assert agent.plan.distribution.config.log_std_init == -2
 
 
 def test_settings_of_a_wrapper_that_is_there_are_no_word_of_others():

@@ -75,6 +75,12 @@ def _are_texts(_: object, attribute: attrs.Attribute[Any], value: object) -> Non
         raise ValueError(f"{name} must be a tuple of texts, got {value!r}")
 
 
+def _maps_texts(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+    pairs = value.items() if isinstance(value, Mapping) else [(value, None)]
+    if not all(isinstance(one, str) for pair in pairs for one in pair):
+        raise ValueError(f"{attribute.name} must map texts to texts, got {value!r:.80}")
+
+
 def _are_stages(_: object, attribute: attrs.Attribute[Any], value: tuple[str, ...]) -> None:
     for one in value:
         if one not in STAGES:
@@ -94,6 +100,13 @@ class Component:
     summary: str = ""
     #: Its names in other libraries (`EvalCallback`): an error for such a name shows its own name.
     known_as: tuple[str, ...] = attrs.field(default=(), validator=_are_texts)
+    #: What other libraries have for its settings, for errors: their word -> what to type behind
+    #: `--plugin NAME:`, where `{value}` is the value given and `{other}` that of another word.
+    #: `"learning_rate": "actor_lr={value}"` has another name here, `"ortho_init=False":
+    #: "init=uniform"` is for one value, `"net_arch={…}"` for tables and lists with one, and ""
+    #: only puts it in. A text with a full stop at its end is said as it is. The words of an
+    #: algorithm count in its own runs, except for the names of other ones: `"algo=qrdqn"`.
+    instead_of: Mapping[str, str] = attrs.field(factory=dict, validator=_maps_texts)
     #: The attrs class of its settings; its module must not import torch.
     config: type | None = attrs.field(default=None, validator=_is_config)
     #: Its settings with another default under this name (`LnMlpPolicy` is `mlp` with `layer_norm`).

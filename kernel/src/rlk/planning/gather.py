@@ -9,6 +9,7 @@ from rlk.errors import BrokenPlugin, PlanError
 from rlk.planning.choice import ANSWERING, Choice, activated
 from rlk.planning.configure import configured
 from rlk.planning.draft import Draft, leaves_out
+from rlk.planning.instead import from_record
 from rlk.planning.layers import CALLER, JOINED, Origin, Rank, SettingLayers
 from rlk.planning.plugins_of_settings import (
     settled,
@@ -65,9 +66,17 @@ def _begin(registries: Registries, spec: RunSpec) -> Draft:
 
 
 def _refuse_unknown_algorithm(algo: Any, registries: Registries) -> None:
-    """UnknownName for an unknown algorithm; it may be a misspelt recipe, so both are suggested."""
+    """PlanError for an unknown algorithm; it may be a misspelt recipe, so both are suggested.
+
+    An algorithm's record may say what to use instead of another library's: `"algo=qrdqn": "…"`.
+    """
     if isinstance(algo, str) and not is_code_place(algo) and algo not in registries.algorithms:
         every = (*registries.algorithms, *registries.recipes)
+        for entry in registries.algorithms:
+            with contextlib.suppress(BrokenPlugin):
+                said = from_record(entry.component(), "algo", algo.lower(), {})
+                if isinstance(said, str):
+                    raise PlanError(f"unknown algorithm {algo!r}. {said}")
         raise unknown("algorithm", algo, every, "See: rlk plugins list --kind algorithms")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -18,21 +19,29 @@ if TYPE_CHECKING:
 _BOX = re.compile(r"Box\((?:.*?, )?(\([\d, ]*\)), \w+\)")
 
 
-def in_other_environment(plan: Plan, asked: Any) -> Plan:
+def in_other_environment(plan: Plan, asked: Any, keywords: Mapping[str, Any] | None = None) -> Plan:
     """The plan with another environment, inside the same wrappers.
 
     Args:
         plan: of a run.
         asked: an environment, as `--env` and `rlk.make` take it; one of the same name is made with
             the same keywords.
+        keywords: of the environment, instead of those.
 
     Raises:
-        PlanError: if it does not exist, or has other spaces.
+        PlanError: if it does not exist, has other spaces, or is made already and gets keywords.
     """
     registries = plan.kernel.registries
     env = choose_environment(asked, registries, {})
     if env.takes_keywords_of(plan.env.name):
         env = choose_environment(asked, registries, plan.env.kwargs)
+    if keywords is not None:
+        if env.is_finished:
+            raise PlanError(
+                f"environment {env.name!r} was passed as an object, which is made already: "
+                f"{', '.join(keywords) or 'no keywords'} would have no effect. Pass what makes it."
+            )
+        env = attrs.evolve(env, kwargs=keywords)
     inside = probe(env, plan.wrappers, plan.vec_env, registries)
     spaces = in_vector_wrappers(env.name, inside, plan.wrappers)
     check_same_spaces(env.name, spaces, (plan.observation_space, plan.action_space))

@@ -11,6 +11,7 @@ import attrs
 from rlk import settings
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError, UnknownName, nearest
+from rlk.planning.instead import from_record
 from rlk.planning.parse import parse_plugin
 from rlk.planning.run_settings import RUN_KEYS
 from rlk.registry.entry import Entry
@@ -44,6 +45,11 @@ def wrong_references(component: Component, kind: str, registries: Registries) ->
         for key in getattr(component, field):
             if key not in own:
                 yield f"{field}: {UnknownName('setting of its own', key, own)}"
+    for word in component.instead_of:
+        found = from_record(component, word, None, {})
+        for key in found if isinstance(found, dict) else ():
+            if key not in own:
+                yield f"instead_of {word!r}: {UnknownName('setting of its own', key, own)}"
     if component.defaults and kind != "algorithms":
         yield "a run takes only the defaults of its algorithm. Propose settings in rlk_configure"
     for key, value in component.defaults.items():

@@ -36,7 +36,7 @@ from rlk.planning.remarks import remarks
 from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
 from rlk.planning.select import distribution_of_any_space, filling, is_left_out, select
 from rlk.planning.spec import ENV_PREFIX, RunSpec, with_key
-from rlk.planning.stable_baselines_words import refuse_stable_baselines_words
+from rlk.planning.words_of_others import refuse_words_of_others
 from rlk.registry.kinds import LISTS, is_group_slot, option_of
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ def resolve(kernel: Kernel, spec: RunSpec, *, terminal: bool = False) -> Plan:
         raise _no_algorithm(kernel, spec)
     spec = expanded(spec, kernel.registries)
     draft = gather(kernel, spec, moments=_moments(spec, terminal))
-    refuse_stable_baselines_words(draft.layers, draft.algorithm, kernel.registries)
     chosen = select(draft)
+    refuse_words_of_others(draft, chosen)
     refuse_settings_of_others(draft.layers, chosen)
     env = _environment(draft)
     draft = _with_derived_settings(draft, chosen, env)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -13,6 +14,8 @@ from rlk.errors import SHOWN, BrokenPlugin, PlanError, UnknownName, nearest
 from rlk.registry.entry import Entry
 from rlk.registry.kinds import singular, why_unusable
 
+#: A class with its module, as `import` and the zoo of Stable-Baselines3 write it.
+_DOTTED = re.compile(r"([A-Za-z_]\w*(?:\.\w+)*)\.([A-Z]\w*)")
 #: The owner of components that a program has registered itself.
 BY_HAND = "this program"
 
@@ -194,7 +197,8 @@ def only_one(name: str, named: list[Entry]) -> Entry:
 def unknown(what: str, name: str, entries: Iterable[Entry], hint: str) -> UnknownName:
     """The error for a name that none of these entries has.
 
-    It suggests the component that other libraries call by that name, else similar names.
+    It suggests the component that other libraries call by that name, with or without the module of
+    a class; for another class with its module, how rlk names its place; else similar names.
 
     Args:
         what: the kind of thing that the name should stand for (`storage`).
@@ -203,8 +207,17 @@ def unknown(what: str, name: str, entries: Iterable[Entry], hint: str) -> Unknow
         hint: what to type to list them.
     """
     entries = list(entries)
-    meant = dict.fromkeys(entry.name for entry in entries if name in _known_as(entry))
-    return UnknownName(what, name, {entry.name for entry in entries}, hint, tuple(meant))
+    there = name.rpartition(".")[2]
+    meant = [*dict.fromkeys(entry.name for entry in entries if there in _known_as(entry))]
+    if not meant and (place := dotted_class(name)):
+        meant = [place]
+    return UnknownName(what, name, {entry.name for entry in entries}, hint, meant)
+
+
+def dotted_class(text: Any) -> str | None:
+    """`module:Class` for the place of a class that is written with dots alone, else None."""
+    found = _DOTTED.fullmatch(text) if isinstance(text, str) else None
+    return f"{found[1]}:{found[2]}" if found else None
 
 
 def _known_as(entry: Entry) -> tuple[str, ...]:

@@ -101,6 +101,15 @@ def test_what_is_out_of_range_is_refused(wrong):
         SACConfig(**wrong)
 
 
+@pytest.mark.parametrize("pair", [(1, "episode"), [1, "episode"]])
+def test_a_train_freq_of_stable_baselines3_is_kept_by_files(rlk_make, tmp_path, pair):
+    with rlk_make("sac", env=MATCH, train_freq=pair, **SMALL) as agent:
+        agent.learn(60)
+        agent.save(tmp_path / "there.zip")
+    with rlk.load(tmp_path / "there.zip", env=MATCH) as loaded:
+        assert loaded.plan.algorithm.config.train_freq == (1, "episode")
+
+
 @pytest.mark.parametrize(
     ("ent_coef", "learnt", "initial"),
     [("auto", True, 1.0), ("auto_0.1", True, 0.1), (0.2, False, 0.2), (0, False, 0.0)],

@@ -43,6 +43,13 @@ class PaysLess(Pays):
     reward = 1.0
 
 
+class PaysWhatItIsTold(Pays):
+    """Its reward is a keyword."""
+
+    def __init__(self, reward: float = 1.0, bonus: float = 0.0) -> None:
+        self.reward = reward + bonus
+
+
 def made(*plugins: Any, **settings: Any) -> rlk.Agent:
     """A small agent whose iterations are 4 timesteps."""
     keywords = {"env": Pays, "seed": 3, "serializer": "zip", "n_threads": 1, **settings}
@@ -222,3 +229,27 @@ def test_evaluations_without_improvement_are_counted_anew_in_another_environment
         agent.set_env(PaysLess)
         # The first of them is the best there; the second and the third are no better.
         assert agent.learn(40, reset_num_timesteps=False).num_timesteps == 8 + 12
+
+
+@pytest.mark.parametrize(
+    ("keywords", "mean"), [(None, 8.0), ({"bonus": 0.5}, 1.5), ({"reward": 3.0}, 3.0), ({}, 1.0)]
+)
+def test_the_environment_of_evaluations_has_keywords_of_its_own(keywords: Any, mean: float) -> None:
+    seen = Sees(every_4(env_kwargs=keywords))
+    own = {"env.reward": 7.0, "env.bonus": 1.0}
+    with made(seen.callback, seen, env=PaysWhatItIsTold, **own) as agent:
+        agent.learn(4)
+        assert seen.mean == mean
+
+
+def test_another_environment_of_evaluations_has_them_too() -> None:
+    seen = Sees(every_4(env=PaysWhatItIsTold, env_kwargs={"reward": 2.0}))
+    with made(seen.callback, seen) as agent:
+        agent.learn(4)
+        assert seen.mean == 2.0
+
+
+def test_keywords_for_an_environment_that_is_made_already_are_refused() -> None:
+    said = "'Pays' was passed as an object, which is made already: reward would have no effect"
+    with pytest.raises(PlanError, match=said):
+        made(every_4(env=Pays(), env_kwargs={"reward": 2.0}))

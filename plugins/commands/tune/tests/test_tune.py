@@ -132,6 +132,13 @@ def test_where_there_is_no_search_to_continue_it_is_said(
     assert "A new search needs --algo NAME." in ended.err
 
 
+def test_a_database_for_the_study_is_no_storage(rlk_typed: Terminal) -> None:
+    ended = rlk_typed("tune", "--algo", "dqn", "--storage", "sqlite:///study.db")
+    assert ended.code == 2
+    assert "--storage sqlite:///study.db is where Optuna keeps a study: here" in ended.err
+    assert "a file of --out DIR" in ended.err
+
+
 def test_without_a_name_the_folder_is_named_after_the_search(
     rlk_typed: Terminal, typed: list[Any]
 ) -> None:

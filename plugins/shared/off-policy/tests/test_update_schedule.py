@@ -37,7 +37,20 @@ def test_a_number_of_steps_or_of_episodes_is_understood():
     assert parse_train_freq("12 episodes") == (0, 12)
 
 
-@pytest.mark.parametrize("value", [0, -1, "0 episodes", "episode", "4", "1 step", "1.5 episodes"])
+@pytest.mark.parametrize("unit", [("step", (3, 0)), ("episode", (0, 3))])
+@pytest.mark.parametrize("text", [None, "(3, '{}')", '(3,"{}")', "[3, {}]"])
+def test_a_pair_of_stable_baselines3_is_understood(unit, text):
+    name, parsed = unit
+    assert parse_train_freq(text.format(name) if text else (3, name)) == parsed
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(0, -1, "0 episodes", "episode", "4", "1 step", "1.5 episodes"),
+        *((0, "episode"), (1, "epoch"), ("1", "step"), (1,), "(0, 'step')", "(1, 2)", None),
+    ],
+)
 def test_anything_else_is_refused_with_what_it_was(value):
     with pytest.raises(ValueError, match="vector steps of at least 1"):
         parse_train_freq(value)

@@ -12,6 +12,7 @@ component = Component(
     factory="rlk_a2c.algorithm:A2C",
     summary="synchronous advantage actor-critic with n-step returns",
     config=A2CConfig,
+    instead_of=dict.fromkeys(("rms_prop_eps", "eps"), "epsilon={value}"),
     check=check,
     action_spaces=("Discrete", "Box", "MultiDiscrete", "MultiBinary"),
     collects="on-policy",

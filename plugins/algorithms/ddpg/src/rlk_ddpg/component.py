@@ -12,6 +12,12 @@ component = Component(
     factory="rlk_ddpg.algorithm:DDPG",
     summary="deep deterministic policy gradient, on any replay storage",
     config=DDPGConfig,
+    instead_of={
+        "learning_rate": "actor_lr={value},critic_lr={value}",
+        "lr": "actor_lr={value},critic_lr={value}",
+        "train_freq": "nb_rollout_steps={value}",
+        "gradient_steps": "nb_train_steps={value}",
+    },
     action_spaces=("Box",),
     collects="off-policy",
     reports=("td_error",),

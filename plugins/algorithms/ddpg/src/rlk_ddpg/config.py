@@ -41,7 +41,7 @@ class DDPGConfig:
         ),
     )
     nb_train_steps: int = attrs.field(default=50, **settings.GRADIENT_STEPS)
-    nb_rollout_steps: int | str = attrs.field(default=100, **settings.TRAIN_FREQ)
+    nb_rollout_steps: settings.TrainFreq = attrs.field(default=100, **settings.TRAIN_FREQ)
     nb_eval_steps: int = attrs.field(
         default=100, **setting("smallest number of steps in an evaluation", at_least(1))
     )
@@ -112,7 +112,7 @@ class DDPGConfig:
     learning_starts: int = attrs.field(default=0, **settings.RANDOM_LEARNING_STARTS)
 
     @property
-    def train_freq(self) -> int | str:
+    def train_freq(self) -> settings.TrainFreq:
         """As `UpdateSchedule` calls it."""
         return self.nb_rollout_steps
 

@@ -30,7 +30,7 @@ class DQNConfig:
     exploration_initial_eps: float = attrs.field(
         default=1.0, **setting("initial probability of a random action, 0 to 1", UNIT)
     )
-    train_freq: int | str = attrs.field(default=1, **settings.TRAIN_FREQ)
+    train_freq: settings.TrainFreq = attrs.field(default=1, **settings.TRAIN_FREQ)
     batch_size: int = attrs.field(default=32, **settings.BATCH_SIZE)
     double_q: bool = attrs.field(
         default=True,

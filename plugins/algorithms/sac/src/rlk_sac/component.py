@@ -12,6 +12,10 @@ component = Component(
     factory="rlk_sac.algorithm:SAC",
     summary="soft actor-critic with twin critics and automatic entropy, on any replay storage",
     config=SACConfig,
+    instead_of={
+        "algo=tqc": "rlk has no TQC. The nearest are --algo sac and --algo td3.",
+        "algo=crossq": "rlk has no CrossQ. The nearest is --algo sac.",
+    },
     action_spaces=("Box",),
     collects="off-policy",
     reports=("td_error",),

@@ -20,7 +20,7 @@ class SACConfig:
     learning_rate: ScheduleLike = attrs.field(default=0.0003, **settings.LEARNING_RATE)
     buffer_size: int = attrs.field(default=50_000, **settings.BUFFER_SIZE)
     learning_starts: int = attrs.field(default=100, **settings.RANDOM_LEARNING_STARTS)
-    train_freq: int | str = attrs.field(default=1, **settings.TRAIN_FREQ)
+    train_freq: settings.TrainFreq = attrs.field(default=1, **settings.TRAIN_FREQ)
     batch_size: int = attrs.field(default=64, **settings.BATCH_SIZE)
     tau: float = attrs.field(default=0.005, **settings.TAU)
     ent_coef: float | str = attrs.field(default="auto", **settings.ENT_COEF)

@@ -17,7 +17,7 @@ class TD3Config:
     learning_rate: ScheduleLike = attrs.field(default=0.0003, **settings.LEARNING_RATE)
     buffer_size: int = attrs.field(default=50_000, **settings.BUFFER_SIZE)
     learning_starts: int = attrs.field(default=100, **settings.RANDOM_LEARNING_STARTS)
-    train_freq: int | str = attrs.field(default=100, **settings.TRAIN_FREQ)
+    train_freq: settings.TrainFreq = attrs.field(default=100, **settings.TRAIN_FREQ)
     gradient_steps: int = attrs.field(default=100, **settings.GRADIENT_STEPS)
     batch_size: int = attrs.field(default=128, **settings.BATCH_SIZE)
     tau: float = attrs.field(default=0.005, **settings.TAU)

@@ -17,6 +17,11 @@ checkpoint = Component(
     summary="saves model.zip and checkpoints to resume from, at the end and at an interval",
     known_as=("CheckpointCallback",),
     config=CheckpointConfig,
+    instead_of={
+        "save_freq": "every={value}",
+        "save_replay_buffer": "checkpoints hold the replay unless checkpoint.replay is false. "
+        "Leave it out.",
+    },
     autostart="run",
 )
 
@@ -26,6 +31,13 @@ evaluation = Component(
     summary="evaluates in separate environments, saves best_model.zip, can stop at a return",
     known_as=("EvalCallback",),
     config=EvaluationConfig,
+    instead_of={
+        "eval_freq": "every={value}",
+        "eval_episodes": "episodes={value}",
+        "n_eval_episodes": "episodes={value}",
+        "n_eval_envs": "n_envs={value}",
+        "eval_env_kwargs": "env_kwargs={value}",
+    },
 )
 
 render = Component(
@@ -44,6 +56,7 @@ summary = Component(
 progress_bar = Component(
     name="progress-bar",
     factory="rlk_callbacks.progress_bar:ProgressBar",
+    instead_of={"progress": ""},
     summary="shows timesteps, speed, mean return and time left, on a terminal or in a notebook",
     autostart="terminal",
 )

@@ -92,6 +92,13 @@ class EvaluationConfig:
             environment=True,
         ),
     )
+    env_kwargs: dict[str, Any] | None = attrs.field(
+        default=None,
+        **setting(
+            "keyword arguments of the environment to evaluate in, {gravity=9.0}; none means those "
+            "of training, {} means no keywords"
+        ),
+    )
     render: bool = attrs.field(default=False, **setting("whether a window shows the evaluations"))
     at_end: bool = attrs.field(
         default=True, **setting("whether the final policy is evaluated as well")

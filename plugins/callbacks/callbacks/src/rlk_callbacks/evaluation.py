@@ -135,7 +135,10 @@ class EvaluationCallback:
 
     def _where(self, plan: Plan) -> Plan:
         """The plan with the environment to evaluate in; PlanError if it does not fit."""
-        return plan if self._follows else in_other_environment(plan, self._config.env)
+        env, keywords = self._config.env, self._config.env_kwargs
+        if self._follows and keywords is None:
+            return plan
+        return in_other_environment(plan, plan.env if self._follows else env, keywords)
 
     @property
     def _follows(self) -> bool:

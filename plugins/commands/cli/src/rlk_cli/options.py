@@ -21,6 +21,7 @@ from rlk.planning.spec import ENV_PREFIX, RunSpec, flatten, make_spec
 from rlk.registry.kernel import default_kernel
 from rlk.registry.kinds import SLOTS, option_of
 from rlk_cli import completion
+from rlk_cli.words_of_the_zoos import SPEC
 
 PLUGIN = (
     "Add a plugin, or choose a component, such as a storage; no:NAME leaves one out. Repeatable."
@@ -176,6 +177,8 @@ def over_file(spec: RunSpec, file: str | None) -> RunSpec:
         return spec
     from rlk.planning.connect import connect  # not at the top: --help plans nothing
 
+    if file.endswith((".yml", ".yaml")):
+        raise PlanError(f"{file} is not a TOML file. {SPEC}.")
     registries = default_kernel().registries
     connect(spec, registries)  # the file may be missing for one rank alone
     path = Path(file)

@@ -1,4 +1,7 @@
-"""Options and scripts of Stable Baselines' zoos (`train.py`) and others, and rlk's for them."""
+"""Options and scripts of Stable Baselines' zoos (`train.py`) and others, and rlk's for them.
+
+What components say of such words is in their records (`Component.instead_of`).
+"""
 
 from __future__ import annotations
 
@@ -7,75 +10,101 @@ import click
 _PLAYED = "rlk {command} RUN, where RUN is a run's folder (runs/…)"
 _FILM = "rlk enjoy RUN --record FILE.mp4"
 _SEARCH = "rlk tune --algo NAME --env ENV"
-#: Settings elsewhere, with their names in one algorithm or another.
-SETTINGS = {"lr": ("learning_rate", "actor_lr", "critic_lr")}
-#: Options that are not settings here, with what to type.
+#: What a file is that `rlk run` takes.
+SPEC = (
+    'A SPEC.toml describes one run: algo = "ppo", env = "CartPole-v1", and hyperparameters in a '
+    "table [settings]. The README of rlk-cli shows one"
+)
+_TRACKED = "what to type for Weights & Biases is in the README of rlk-loggers"
+#: Short options, as the zoo of Stable-Baselines3 types them, with one dash.
+SHORT = {
+    "f": "log_folder",
+    "n": "n_timesteps",
+    "i": "trained_agent",
+    "P": "progress",
+    "tb": "tensorboard_log",
+    "o": "optimize",
+    "optimize": "optimize",
+    "params": "hyperparams",
+    "conf": "conf_file",
+    "tags": "wandb_tags",
+}
+#: Options whose values are `KEY:VALUE` words, and the prefix of such a key behind `--set`.
+PAIRS = {
+    **dict.fromkeys(("params", "hyperparams", "hyperparameters"), ""),
+    "env_kwargs": "env.",
+}
+#: Options that are no component's, with what to type, or with a sentence.
 OPTIONS = {
-    "tensorboard_log": "--plugin tensorboard",
-    "tensorboard": "--plugin tensorboard",
-    "eval_freq": "--plugin evaluation:every={value}",
-    "eval_episodes": "--plugin evaluation:episodes={value}",
-    "save_freq": "--plugin checkpoint:every={value}",
-    "log_folder": "--out {value}",
-    "f": "--out {value}",
-    "n_timesteps": "--timesteps {value}",
-    "n": "--timesteps {value}",
-    "steps": "--timesteps {value}",
+    "log_folder": "--out {value}/NAME",
+    **dict.fromkeys(("n_timesteps", "steps"), "--timesteps {value}"),
     **dict.fromkeys(("num_env", "num_envs"), "--n-envs {value}"),
     "num_threads": "--set n_threads={value}",
-    "hyperparams": "--set NAME=VALUE",
-    "hyperparameters": "--set NAME=VALUE",
-    "env_kwargs": "--set env.NAME=VALUE",
-    "progress": "--plugin progress-bar",
-    "render": "--plugin render",
-    "wrapper": "--plugin {value}",
-    "env_wrapper": "--plugin {value}",
+    "gym_packages": "--env {value}:{env}",
+    **dict.fromkeys(("wrapper", "env_wrapper"), "--plugin {value}"),
     "video": _FILM,
-    **dict.fromkeys(("trained_agent", "i", "load"), "--plugin model-start:path={value}"),
     "save_path": "--out {value}",
     "verbose": "-v",
     "verbose 0": "--quiet",  # a value of an option may mean another one
     **dict.fromkeys(("optimize", "optimize_hyperparameters", "n_startup_trials"), _SEARCH),
-    "o": _SEARCH,  # what click reads of -optimize, as Stable Baselines' documentation types it
-    "n_trials": f"{_SEARCH} --trials {{value}}",
+    **dict.fromkeys(("n_trials", "max_total_trials"), f"{_SEARCH} --trials {{value}}"),
     "n_jobs": f"{_SEARCH} --jobs {{value}}",
     "n_evaluations": f"{_SEARCH} --evaluations {{value}}",
-    "study_name": f"{_SEARCH} --out {{value}}",
+    **dict.fromkeys(("study_name", "optimization_log_path"), f"{_SEARCH} --out {{value}}"),
     "sampler": f"{_SEARCH} --sampler {{value}}",
     "pruner": f"{_SEARCH} --pruner {{value}}",
+    **dict.fromkeys(("conf_file", "yaml_file"), SPEC),
+    **dict.fromkeys(("track", "wandb_project_name", "wandb_entity", "wandb_tags"), _TRACKED),
+    "uuid": "every run without --out has a folder of its own. Leave it out",
 }
 #: The same, for commands that take a RUN.
 OPTIONS_OF_A_RUN = {
-    **dict.fromkeys(("algo", "exp_id", "folder", "log_folder", "f"), _PLAYED),
-    **dict.fromkeys(("trained_agent", "i", "load"), _PLAYED),
-    **dict.fromkeys(("timesteps", "n_timesteps", "n"), "--episodes N"),
+    **dict.fromkeys(("algo", "exp_id", "folder", "log_folder"), _PLAYED),
+    **dict.fromkeys(("trained_agent", "load"), _PLAYED),
+    **dict.fromkeys(("timesteps", "n_timesteps"), "--episodes N"),
     # What a checkpoint says of its environments is of as many; a new run may have another number.
     "n_envs": "rlk run --algo NAME --plugin model-start:path=RUN --n-envs {value}",
     "load_best": "--best",
+    "load_last_checkpoint": "--last",
     "load_checkpoint": "rlk {command} RUN/checkpoints/{value}.zip",
 }
 COMMANDS = {
-    **dict.fromkeys(("train", "train.py"), "rlk run --algo NAME --env ENV"),
-    "enjoy.py": "rlk enjoy RUN",
+    "train": "rlk run --algo NAME --env ENV",
+    "enjoy": "rlk enjoy RUN",
+    "benchmark": "rlk evaluate RUN",
     "list": "rlk plugins list",
-    **dict.fromkeys(("record", "record_video"), _FILM),
+    **dict.fromkeys(("record", "record_video", "record_training"), _FILM),
+    **dict.fromkeys(("plot_train", "plot_from_file", "all_plots"), "rlk plot RUN…"),
+    **dict.fromkeys(
+        ("push_to_hub", "load_from_hub"),
+        "no model is uploaded or downloaded here: it is one file, model.zip in a run's folder",
+    ),
 }
 
 
-def typed_instead(key: str, value: str, context: click.Context) -> list[str]:
-    """What to type in a command for an option of the zoos, one or no text; none for other options.
+def option_instead(key: str, value: str, context: click.Context, env: str) -> str | None:
+    """What to use in a command for an option of the zoos; None for other options.
 
     Args:
         key: the option without dashes at its start, with underscores.
         value: the text typed after it.
         context: of the command.
+        env: the environment that was typed, or `ID`.
+
+    Returns:
+        What to type, which begins with a dash or `rlk `, or a sentence without a full stop.
     """
     params = context.command.params
-    options = {option for param in params for option in param.opts}
+    options = {option for param in params for option in (*param.opts, *param.secondary_opts)}
     is_of_run = any(isinstance(one, click.Argument) and one.metavar == "RUN" for one in params)
     for table in [OPTIONS_OF_A_RUN, OPTIONS] if is_of_run else [OPTIONS]:
         text = table.get(f"{key} {value}") or table.get(key, "")
-        text = text.format(value=value, command=context.info_name)
+        text = text.format(value=value, command=context.info_name, env=env)
         if text and (text.split()[0] in options or not text.startswith("-")):
-            return [text]
-    return []
+            return text
+    return None
+
+
+def command_instead(name: str) -> str | None:
+    """What to use instead of a script of the zoos, as `option_instead` says it; None for others."""
+    return COMMANDS.get(name.removesuffix(".py").replace("-", "_"))

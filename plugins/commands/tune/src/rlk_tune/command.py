@@ -51,6 +51,11 @@ def tune(
     from rlk.planning.resolve import resolve
     from rlk_cli.folder import choose
 
+    if "://" in (options["storage"] or ""):
+        raise PlanError(
+            f"--storage {options['storage']} is where Optuna keeps a study: here the study is a "
+            "file of --out DIR, and rlk tune --out DIR continues it. Leave --storage out."
+        )
     of_search = {name: options.pop(name) for name in OF_SEARCH}
     spec = make_spec(algo or "", given(**options, out=out))
     spec = over_file(spec, spec_file)

@@ -10,5 +10,11 @@ component = Component(
     factory="rlk_gsde.distribution:GSDE",
     summary="continuous actions with state-dependent noise that is kept for many steps",
     config=GSDEConfig,
+    instead_of={
+        "use_sde=True": "",
+        "use_sde=False": "there is none unless you ask for it. Leave it out.",
+        "sde_sample_freq": "sample_freq={value}",
+        "log_std_init": "log_std_init={value}",
+    },
     action_spaces=("Box",),
 )

@@ -10,5 +10,6 @@ component = Component(
     factory="rlk_model_start.extension:ModelStart",
     summary="a run begins with the policy of a saved model",
     config=ModelStartConfig,
+    instead_of=dict.fromkeys(("trained_agent", "load"), "path={value}"),
     only_trains=True,
 )

@@ -23,5 +23,6 @@ csv = Component(
 tensorboard = Component(
     name="tensorboard",
     factory="rlk_loggers.tensorboard:TensorboardLogger",
+    instead_of={"tensorboard_log": ""},
     summary="writes tensorboard events into the run's folder, with Stable-Baselines3's tag names",
 )

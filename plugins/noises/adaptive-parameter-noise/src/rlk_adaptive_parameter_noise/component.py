@@ -10,6 +10,11 @@ component = Component(
     factory="rlk_adaptive_parameter_noise.noise:AdaptiveParameterNoise",
     summary="acts with a perturbed copy of the policy, at a constant distance from it",
     known_as=("AdaptiveParamNoiseSpec",),
+    instead_of={
+        "noise_type=adaptive-param": (
+            "initial_stddev={noise_std},desired_action_stddev={noise_std}"
+        ),
+    },
     config=AdaptiveParameterNoiseConfig,
     action_spaces=("Discrete", "Box"),
     collects="off-policy",

@@ -10,6 +10,7 @@ component = Component(
     factory="rlk_normal_noise.noise:NormalNoise",
     summary="independent Gaussian noise on continuous actions",
     config=NormalNoiseConfig,
+    instead_of={"noise_type=normal": "sigma={noise_std}"},
     action_spaces=("Box",),
     collects="off-policy",
     check=check,

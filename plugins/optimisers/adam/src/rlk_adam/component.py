@@ -10,4 +10,5 @@ component = Component(
     factory="rlk_adam.step:Adam",
     summary="Adam with gradient clipping, two fused calls on flat parameters",
     config=AdamConfig,
+    instead_of={"use_rms_prop=False": "", "optimizer_class=Adam": ""},
 )

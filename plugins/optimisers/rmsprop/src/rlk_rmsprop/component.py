@@ -10,4 +10,9 @@ component = Component(
     factory="rlk_rmsprop.step:RMSProp",
     summary="RMSProp as in TensorFlow or PyTorch, with momentum and gradient clipping",
     config=RMSPropConfig,
+    instead_of={
+        "use_rms_prop=True": "",
+        "optimizer_class=RMSprop": "variant=torch",
+        "optimizer_class=RMSpropTFLike": "variant=tensorflow",
+    },
 )

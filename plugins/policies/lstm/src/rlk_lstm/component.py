@@ -10,12 +10,23 @@ import attrs
 
 from rlk.component import Component
 from rlk_lstm.config import LstmConfig, check
+from rlk_mlp.words import INSTEAD_OF, OF_CNN
 
+#: Of sb3-contrib, whose hidden layers come after the LSTM.
+_OF_LSTM = {
+    "lstm_hidden_size": "n_lstm={value}",
+    "shared_lstm=True": "value_lstm=shared",
+    "enable_critic_lstm=True": "value_lstm=own",
+    "enable_critic_lstm=False": "value_lstm=none",
+    "net_arch={…}": 'net_arch=["lstm", {value}]',
+    "net_arch": 'net_arch=["lstm", {{pi = {value}, vf = {value}}}]',
+}
 lstm = Component(
     name="lstm",
     factory="rlk_lstm.network:Lstm",
     summary="hidden layers and an LSTM that all heads share: a policy with a memory",
     config=LstmConfig,
+    instead_of={**INSTEAD_OF, **OF_CNN, **_OF_LSTM},
     observation_spaces=("Box", "Discrete", "MultiDiscrete", "MultiBinary", "Image"),
     recurrent=True,
     check=check,

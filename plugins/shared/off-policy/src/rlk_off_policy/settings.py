@@ -21,23 +21,29 @@ from rlk_schedules.settings import GAMMA as GAMMA
 from rlk_schedules.settings import LEARNING_RATE as LEARNING_RATE
 from rlk_schedules.settings import MAX_GRAD_NORM as MAX_GRAD_NORM
 
-_EPISODES = re.compile(r"(\d+) episodes?")
+#: How often to update: a number of vector steps, or what `parse_train_freq` takes besides.
+TrainFreq = int | str | tuple[int, str]
+#: `1 episode`, and the pair of Stable-Baselines3 as text: `(1, 'episode')`, `[1, episode]`.
+_COUNTED = re.compile(r"(\d+) (episode)s?|[(\[](\d+), ?['\"]?(step|episode)['\"]?[)\]]")
 
 
-def parse_train_freq(value: int | str) -> tuple[int, int]:
+def parse_train_freq(value: TrainFreq) -> tuple[int, int]:
     """(vector steps, episodes) between updates, one of which is 0.
 
     Args:
-        value: a number of vector steps (`4`), or of episodes (`"1 episode"`, `"2 episodes"`).
+        value: a number of vector steps (`4`), or of episodes (`"1 episode"`, `"2 episodes"`), or
+            Stable-Baselines3's pair of either and its unit (`(1, "episode")`, `(4, "step")`).
 
     Raises:
         ValueError: for anything else, or less than 1.
     """
-    found = _EPISODES.fullmatch(value) if isinstance(value, str) else None
-    if found and int(found[1]) >= 1:
-        return 0, int(found[1])
-    if isinstance(value, int) and value >= 1:
-        return value, 0
+    found = _COUNTED.fullmatch(value) if isinstance(value, str) else None
+    if found:
+        count, unit = filter(None, found.groups())
+        value = (int(count), unit)
+    pair = value if isinstance(value, tuple) else (value, "step")
+    if isinstance(pair[0], int) and pair[0] >= 1 and pair[1:] in (("step",), ("episode",)):
+        return (pair[0], 0) if pair[1] == "step" else (0, pair[0])
     raise ValueError(
         f"must be a number of vector steps of at least 1, or of episodes as '1 episode', "
         f"got {value!r}"
@@ -69,7 +75,8 @@ RANDOM_LEARNING_STARTS = setting(
     "timesteps collected, with random actions, before the first update", at_least(0)
 )
 TRAIN_FREQ = setting(
-    "vector steps between updates, or episodes, as '1 episode'", _parsed_by(parse_train_freq)
+    "vector steps between updates, or episodes, as '1 episode' or [1, episode]",
+    _parsed_by(parse_train_freq),
 )
 GRADIENT_STEPS = setting(
     "updates after every collection; -1 is one per timestep", _at_least_one_or_all

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from rlk.errors import PlanError
 from rlk.protocols import State
-from rlk_off_policy.settings import parse_train_freq
+from rlk_off_policy.settings import TrainFreq, parse_train_freq
 
 if TYPE_CHECKING:
     from rlk.running.run import Run
@@ -19,7 +19,7 @@ class UpdateSettings(Protocol):
     """The settings that `UpdateSchedule` reads from the config of an algorithm."""
 
     @property
-    def train_freq(self) -> int | str: ...
+    def train_freq(self) -> TrainFreq: ...
     @property
     def gradient_steps(self) -> int: ...
     @property

@@ -12,6 +12,7 @@ component = Component(
     summary="relabels transitions with goals that were reached (Andrychowicz et al. 2017)",
     known_as=("HindsightExperienceReplayWrapper", "HerReplayBuffer"),
     config=HindsightReplayConfig,
+    instead_of={"max_episode_length": "episodes may have any length. Leave it out."},
     collects="off-policy",
     observation_spaces=("Dict",),
     stages=("relabel",),

@@ -11,6 +11,7 @@ component = Component(
     factory="rlk_n_step.storage:NStep",
     summary="n-step returns: the discounted sum of n rewards, and the value n steps later",
     config=NStepConfig,
+    instead_of={"n_steps": "n_steps={value}"},
     collects="off-policy",
     stages=("window", "fold"),
     check=check,

@@ -30,6 +30,9 @@ component = Component(
     factory="rlk_replay.storage:Replay",
     summary="uniform replay that stores each observation, and each stacked frame, once",
     config=ReplayConfig,
+    instead_of={
+        "optimize_memory_usage": "a replay stores every observation once, always. Leave it out.",
+    },
     collects="off-policy",
     check=check,
 )

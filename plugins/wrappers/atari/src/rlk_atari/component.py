@@ -18,6 +18,7 @@ atari = Component(
     name="atari",
     factory="rlk_atari.deepmind:AtariGame",
     summary="DeepMind's preprocessing of Atari games: skipped frames, 84x84 in grey, rewards of 1",
+    known_as=("AtariWrapper",),
     config=AtariConfig,
     keeps_returns=True,
 )

@@ -31,7 +31,7 @@ class OffPolicyStandInConfig(StandInConfig):
     learning_starts: int = attrs.field(
         default=0, **setting("timesteps before the first update", at_least(0))
     )
-    train_freq: int | str = attrs.field(
+    train_freq: int | str | tuple[int, str] = attrs.field(
         default=1, **setting("vector steps between updates, or episodes, as '1 episode'")
     )
     gradient_steps: int = attrs.field(

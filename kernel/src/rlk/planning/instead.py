@@ -1,0 +1,137 @@
+"""What to type instead of a word that rlk does not know, for the command line and for Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from rlk.command_line import command_line
+from rlk.component import Component
+from rlk.planning.choice import Choice
+from rlk.planning.parse import parse_value, split_at_commas, typed_value
+from rlk.registry.kinds import STACKED
+
+#: Stands for a value that nobody gave, or that is an object.
+VALUE = "VALUE"
+
+
+@attrs.frozen
+class Instead:
+    """Settings and plugins that do what a word of another library does."""
+
+    settings: Mapping[str, Any] = attrs.field(factory=dict)  #: values by dotted key
+    plugins: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict)  #: settings by name
+    sentences: tuple[str, ...] = ()  #: what is said besides
+
+    @classmethod
+    def said(cls, sentence: str) -> Instead:
+        """A sentence, with nothing to type."""
+        return cls(sentences=(sentence,))
+
+    @classmethod
+    def of_part(cls, part: Choice, values: Mapping[str, Any]) -> Instead:
+        """Settings of a component that is in the run."""
+        if not values:
+            return cls.said(f"{part.name} is in this run already. Leave it out.")
+        if not part.slot or part.slot in STACKED or part.component.stages:
+            return cls(plugins={part.name: values})
+        prefix = "" if part.slot == "algorithm" else f"{part.slot}."
+        return cls({f"{prefix}{key}": value for key, value in values.items()})
+
+    @classmethod
+    def joined(cls, several: Iterable[Instead]) -> Instead:
+        """All of them together; settings of one plugin are joined."""
+        settings: dict[str, Any] = {}
+        plugins: dict[str, Mapping[str, Any]] = {}
+        sentences: dict[str, None] = {}  # a set that keeps its order
+        for one in several:
+            settings |= one.settings
+            plugins |= {name: {**plugins.get(name, {}), **own} for name, own in one.plugins.items()}
+            sentences |= dict.fromkeys(one.sentences)
+        return cls(settings, plugins, tuple(sentences))
+
+    def typed(self) -> str:
+        """The options of a command line; empty if there is nothing to type."""
+        words = [word for plugin in self._plugins() for word in ("--plugin", plugin)]
+        for key, value in self.settings.items():
+            words += ["--set", f"{key}={_text(value)}"]
+        return command_line(words)
+
+    def keywords(self) -> str:
+        """The keywords of `rlk.make`; empty if there are none."""
+        dotted = {key: value for key, value in self.settings.items() if "." in key}
+        words = [f"{key}={value!r}" for key, value in self.settings.items() if key not in dotted]
+        words += [f"**{dotted!r}"] if dotted else []
+        words += [f"plugins={[*self._plugins()]!r}"] if self.plugins else []
+        return ", ".join(words)
+
+    def __str__(self) -> str:
+        is_typed = bool(self.settings or self.plugins)
+        typed = [f"use {self.typed()}, or in Python {self.keywords()}."] if is_typed else []
+        return " ".join([*typed, *self.sentences])
+
+    def _plugins(self) -> Iterator[str]:
+        for name, values in self.plugins.items():
+            pairs = [f"{key}={_text(value)}" for key, value in values.items()]
+            yield f"{name}:{','.join(pairs)}" if pairs else name
+
+
+def from_record(
+    component: Component, word: str, value: Any, given: Mapping[str, Any]
+) -> str | dict[str, Any] | None:
+    """What a component's record has for a word (`Component.instead_of`).
+
+    Args:
+        component: the one that may know it.
+        word: the word.
+        value: its value.
+        given: every word that was given, with its value.
+
+    Returns:
+        Settings of the component by name; a sentence; None if the record does not have the word.
+    """
+    text = next(filter(_is_text, map(component.instead_of.get, _keys(word, value))), None)
+    if text is None:
+        return None
+    values = {**given, "value": value}
+    if text.endswith("."):
+        return text.format(**{name: _text(one) for name, one in values.items()})
+    pairs = [pair.partition("=") for pair in split_at_commas(text) if pair]
+    return {key: _filled(template, values) for key, _, template in pairs}
+
+
+def _is_text(found: str | None) -> bool:
+    return found is not None
+
+
+def _keys(word: str, value: Any) -> Iterator[str]:
+    """The keys of a record that a word with this value may have, the most special first."""
+    yield f"{word}={name_of(value)}"
+    items = value if isinstance(value, (list, tuple)) else [value]
+    if any(isinstance(item, Mapping) for item in items):
+        yield f"{word}={{…}}"
+    yield word
+
+
+def name_of(value: Any) -> str:
+    """The text of a value, of a class its name without its module."""
+    text = str(getattr(value, "__name__", value))
+    module, _, name = text.rpartition(".")
+    return name if module and name[:1].isupper() else text
+
+
+def _filled(template: str, values: Mapping[str, Any]) -> Any:
+    """A value of a record's text: `{word}` alone is the value of that word, as it is."""
+    if template.startswith("{") and template[1:-1].isidentifier():
+        return values.get(template[1:-1], VALUE)
+    return parse_value(template.format(**{word: _text(one) for word, one in values.items()}))
+
+
+def _text(value: Any) -> str:
+    """What to type for a value; an object has no text."""
+    try:
+        return typed_value(value)
+    except TypeError:
+        return VALUE

@@ -1,0 +1,251 @@
+"""Settings in the form of other libraries and their zoos: refused, with what to type instead.
+
+Which words are a component's is in its record (`Component.instead_of`); those here are of a run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from rlk import settings
+from rlk.component import Component
+from rlk.errors import BrokenPlugin, PlanError
+from rlk.planning.choice import Choice
+from rlk.planning.draft import Draft
+from rlk.planning.gather import gather
+from rlk.planning.instead import Instead, from_record, name_of
+from rlk.planning.parse import parse_value
+from rlk.planning.python_values import parse_python
+from rlk.planning.recipes import expanded
+from rlk.planning.select import filling, select
+from rlk.planning.spec import ENV_PREFIX, RunSpec, with_key
+from rlk.registry.kinds import LISTS, SLOTS
+from rlk.registry.registries import Registries
+from rlk.registry.registry import dotted_class
+
+if TYPE_CHECKING:
+    from rlk.registry.kernel import Kernel
+
+#: Tables of keywords, and the slots whose components take them here.
+TABLES: Mapping[str, tuple[str, ...]] = {
+    "policy_kwargs": ("policy", "distribution", "optimiser"),
+    "replay_buffer_kwargs": ("storage",),
+    "features_extractor_kwargs": ("policy",),
+    "optimizer_kwargs": ("optimiser",),
+}
+_NOTHING = "rlk has no such setting and needs none. Leave it out."
+_OF_WRAPPERS = ("env_wrapper", "wrapper_class", "vec_env_wrapper")
+_WRAPPERS = (
+    "wrappers are plugins: plugins=[…] with the class, or a name (--plugin NAME) of: "
+    "rlk plugins list --kind wrappers"
+)
+#: What is said of words about a run itself.
+OF_A_RUN: Mapping[str, str] = {
+    "full_tensorboard_log": _NOTHING,
+    "_init_setup_model": _NOTHING,
+    **dict.fromkeys(("n_cpu_tf_sess", "num_procs", "nprocs"), "torch's threads are n_threads=…"),
+    **dict.fromkeys(("num_env", "num_envs"), "the number of environments is n_envs=… (--n-envs …)"),
+    "n_timesteps": "the length of a run is total_timesteps=… (--timesteps …)",
+    **dict.fromkeys(
+        ("callback", "eval_env"),
+        "what is called during training is a plugin: plugins=[…] with an object whose "
+        "methods are hooks (@rlk.hookimpl), or one of: rlk plugins list --kind callbacks",
+    ),
+    **dict.fromkeys(_OF_WRAPPERS, _WRAPPERS),
+    "env_kwargs": "keywords of the environment are settings: **{'env.NAME': VALUE}, and on the "
+    "command line --set env.NAME=VALUE",
+    **dict.fromkeys(
+        ("vec_env_cls", "vec_env_class"),
+        "vector environments have names: vec_env='NAME' (--vec-env NAME) with one of: "
+        "rlk plugins list --kind vec_envs",
+    ),
+    "monitor_dir": "every run is monitored: out='FOLDER' has its monitor.csv",
+}
+
+
+#: What is said of a table that cannot be read.
+_FORM = "write dict(name=value, …), with numbers, texts, lists, tables and names (nn.ReLU)"
+
+
+def refuse_words_of_others(draft: Draft, chosen: Iterable[Choice]) -> None:
+    """PlanError for the first setting by another library's name that its component does not have.
+
+    Args:
+        draft: all settings. Those of the algorithm and of the policy are looked at.
+        chosen: the components of the run, the algorithm first.
+    """
+    chosen = tuple(chosen)
+    names = {name for part in chosen for name in (part.name, part.alias)}
+    owners = {"env", *draft.layers.slots, *names}
+    for part in chosen:
+        own = settings.names(part.component.config)
+        given = _given(draft, part, owners) if part.slot in ("algorithm", "policy") else {}
+        for word in (word for word in given if word not in own):
+            words = WordsOfOthers(draft.registries, in_run(draft, chosen))
+            if part.slot == "policy":
+                found = words.keyword(word, given[word], TABLES["policy_kwargs"])
+            else:
+                found = words.instead(word, given[word], given)
+            if found is not None:
+                raise PlanError(f"{word}: {found}")
+
+
+def in_run(draft: Draft, chosen: Iterable[Choice]) -> tuple[Choice, ...]:
+    """The components of a run, and every distribution that it may have."""
+    asked = draft.layers.find("distribution").value
+    spaces = [*asked] if isinstance(asked, Mapping) else [""]
+    return (*chosen, *(one for space in spaces for one in filling(draft, "distribution", space)))
+
+
+def _given(draft: Draft, part: Choice, owners: set[str]) -> dict[str, Any]:
+    """What the user or a file sets of a component; the keys of one table are put together.
+
+    Args:
+        draft: all settings.
+        part: the component.
+        owners: what may be before the dot of a setting of this run. Keys below anything else that
+            is not installed, such as `policy_kwargs.layers`, are a table of the algorithm.
+    """
+    found: dict[str, Any] = {}
+    for key, setting in draft.layers:
+        owner, dot, own = key.partition(".")
+        is_table = owner not in owners and owner not in draft.registries
+        if not dot or not setting.is_demand:
+            continue
+        if owner in (part.slot, part.name, part.alias):
+            found = with_key(found, own, setting.value)
+        elif part.slot == "algorithm" and is_table:
+            found = with_key(found, key, setting.value)
+    return found
+
+
+@attrs.frozen
+class WordsOfOthers:
+    """Looks up the words of other libraries in the records of components."""
+
+    registries: Registries
+    parts: tuple[Choice, ...] = ()  #: of the run, the algorithm first; empty if they are unknown
+
+    @classmethod
+    def of(cls, kernel: Kernel, spec: RunSpec) -> WordsOfOthers:
+        """Those of the run of a spec, whose settings may be wrong; PlanError for a wrong name."""
+        draft = gather(kernel, expanded(spec, kernel.registries), moments=("always", "run"))
+        return cls(draft.registries, in_run(draft, select(draft)))
+
+    def instead(self, word: str, value: Any, given: Mapping[str, Any]) -> Instead | None:
+        """What to use instead of a setting; None if its name is unknown.
+
+        Args:
+            word: its name.
+            value: its value; a text may be Python's, as `dict(norm_obs=True)`.
+            given: every setting that was given, with its value: one may need another's.
+        """
+        value = _read(value)
+        if word in TABLES:
+            return self._of_table(word, value)
+        if word == "env_kwargs" and isinstance(value, Mapping):
+            return Instead({f"{ENV_PREFIX}{key}": one for key, one in value.items()})
+        found = self._of_parts(word, value, given) or self._of_class(word, value)
+        if found is None and word in OF_A_RUN:
+            return Instead.said(OF_A_RUN[word])
+        kinds = (*SLOTS.values(), *LISTS)
+        return found or self._of_absent(word, value, kinds, given) or self._of_name(word, value)
+
+    def keyword(self, word: str, value: Any, slots: Iterable[str]) -> Instead | None:
+        """What to use instead of one keyword of a table; None if it is unknown.
+
+        Args:
+            word: the keyword.
+            value: its value.
+            slots: those whose components may have such a setting, as in `TABLES`.
+        """
+        value = _read(value)
+        if word in TABLES:
+            return self._of_table(word, value)
+        if found := self._of_parts(word, value, {}):
+            return found
+        for part in self.parts:
+            has_it = word in settings.names(part.component.config)
+            if has_it and part.slot in ("algorithm", *slots):
+                return Instead.of_part(part, {word: value})
+        kinds = [SLOTS[slot] for slot in slots]
+        if found := self._of_absent(word, value, kinds, {}) or self._of_class(word, value):
+            return found
+        having = (one for one in self._absent(kinds) if word in settings.names(one.config))
+        return next((Instead(plugins={one.name: {word: value}}) for one in having), None)
+
+    def _of_table(self, word: str, table: Any) -> Instead:
+        """What to use instead of a table of keywords."""
+        if table is not None and not isinstance(table, Mapping):
+            return Instead.said(f"{_FORM}, got {table!r:.80}.")
+        if not table:
+            return Instead.said("it has no settings. Leave it out.")
+        found = []
+        for key, value in table.items():
+            known = self.keyword(key, value, TABLES[word])
+            found.append(known or Instead.said(f"No component has {key}: leave it out."))
+        return Instead.joined(found)
+
+    def _of_parts(self, word: str, value: Any, given: Mapping[str, Any]) -> Instead | None:
+        """By the record of a component of the run."""
+        for part in self.parts:
+            found = from_record(part.component, word, value, given)
+            if isinstance(found, str):
+                return Instead.said(found)
+            if found is not None:
+                return Instead.of_part(part, found)
+        return None
+
+    def _of_absent(
+        self, word: str, value: Any, kinds: Iterable[str], given: Mapping[str, Any]
+    ) -> Instead | None:
+        """By the record of an installed component that is not in the run."""
+        for component in self._absent(kinds):
+            found = from_record(component, word, value, given)
+            if isinstance(found, str):
+                return Instead.said(found)
+            if found is not None:
+                return Instead(plugins={component.name: found})
+        return None
+
+    def _of_class(self, word: str, value: Any) -> Instead | None:
+        """By the class that is its value, if rlk has it under another name or it is a wrapper."""
+        for component in self._absent((*SLOTS.values(), *LISTS)):
+            if name_of(value) in component.known_as:
+                return Instead(plugins={component.name: {}})
+        place = dotted_class(value) if word in _OF_WRAPPERS else None
+        return Instead(plugins={place: {}}) if place else None
+
+    def _of_name(self, word: str, value: Any) -> Instead | None:
+        """By the component of that name, which the zoos switch on by a setting."""
+        name = word.replace("_", "-")
+        if not any(name in self.registries[kind] for kind in LISTS):
+            return None
+        if value is None or value is False:
+            return Instead.said("it is off unless you ask for it. Leave it out.")
+        return Instead(plugins={name: value if isinstance(value, Mapping) else {}})
+
+    def _absent(self, kinds: Iterable[str]) -> Iterator[Component]:
+        """Installed components that are not in the run, those with the shortest names first."""
+        taken = {part.name for part in self.parts}
+        for kind in kinds:
+            for entry in sorted(self.registries[kind], key=lambda one: (len(one.name), one.name)):
+                with contextlib.suppress(BrokenPlugin):
+                    component = entry.component()
+                    if entry.name == component.name not in taken:
+                        yield component
+
+
+def _read(value: Any) -> Any:
+    """A value, of a text what it says in TOML's form or Python's, if it is in either."""
+    found = parse_value(value) if isinstance(value, str) else value
+    if not isinstance(found, str):
+        return found
+    try:
+        return parse_python(found)
+    except ValueError:
+        return found
