@@ -188,15 +188,19 @@ def test_an_error_says_what_to_type(rlk_typed, typed, said):
         ),
         (
             {"policy": "LnMlpPolicy", "policy_kwargs": {"dueling": False, "layers": [32]}},
-            r"are written dueling=False, \*\*\{'policy.layers': \[32\]\}, and on the command line "
-            r"--set dueling=… --set policy.layers=…. See: rlk plugins show LnMlpPolicy",
+            r"are written dueling=False, settings=\{'policy.layers': \[32\]\}, and on the "
+            r"command line --set dueling=… --set policy.layers=…. See: rlk plugins show "
+            r"LnMlpPolicy",
         ),
         ({"policy_kwargs": None}, r"Leave it out, or use policy=\{…\}"),
         ({"tensorboard_log": "logs"}, r"out='FOLDER'.* rlk plugins list --kind loggers"),
         ({"callback": print}, r"plugins=\[…\]"),
         ({"n_cpu_tf_sess": 1}, "n_threads=…"),
         ({"full_tensorboard_log": True}, "Leave it out"),
-        ({"env_kwargs": {"gravity": 9.0}}, r"\*\*\{'env\.NAME': VALUE\}.*--set env\.NAME=VALUE"),
+        (
+            {"env_kwargs": {"gravity": 9.0}},
+            r"settings=\{'env\.NAME': VALUE\}.*--set env\.NAME=VALUE",
+        ),
         ({"wrapper_class": print}, r"plugins=\[…\] with the class"),
         ({"vec_env_cls": list}, "vec_env='NAME'.*--kind vec_envs"),
         ({"config": {"gamma": 0.5}}, r"got \{'gamma': 0\.5\}\. Pass settings alone as keywords"),

@@ -32,8 +32,8 @@ INSTEAD: Mapping[str, str] = {
         "wrappers are plugins: plugins=[…] with the class, or a name (--plugin NAME) of: "
         "rlk plugins list --kind wrappers",
     ),
-    "env_kwargs": "keywords of the environment are settings: **{'env.NAME': VALUE}, and on the "
-    "command line --set env.NAME=VALUE",
+    "env_kwargs": "keywords of the environment have dotted keys: settings={'env.NAME': VALUE}, and "
+    "on the command line --set env.NAME=VALUE",
     **dict.fromkeys(
         ("vec_env_cls", "vec_env_class"),
         "vector environments have names: vec_env='NAME' (--vec-env NAME) with one of: "
@@ -87,7 +87,7 @@ def _of_policy(given: Mapping[str, Any], own: list[str]) -> str:
         return "it has no settings of the policy. Leave it out, or use policy={…}."
     if rest:
         dotted = {f"policy.{key}": value for key, value in rest.items()}
-        words.append(f"**{dotted!r}" if "policy" in given else f"policy={rest!r}")
+        words.append(f"settings={dotted!r}" if "policy" in given else f"policy={rest!r}")
     typed = [f"policy.{key}" if key in rest else key for key in inner]
     return (
         f"settings of the policy are written {', '.join(words)}, and on the command line "
