@@ -125,8 +125,8 @@ def _missing_methods(factory: type, kind: str, stages: tuple[str, ...]) -> froze
 
     The result is cached, because a run asks for each of its factories several times.
     """
-    from rlk import protocols  # not at the top: what only lists components starts without it
+    from rlk import required_methods  # not at the top: what only lists components starts without it
 
-    wanted = protocols.methods(kind, stages)
+    wanted = required_methods.methods(kind, stages)
     abstract: frozenset[str] = getattr(factory, "__abstractmethods__", frozenset())
-    return abstract.union(wanted - protocols.members(factory))
+    return abstract.union(wanted - required_methods.members(factory))
