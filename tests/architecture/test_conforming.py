@@ -15,9 +15,11 @@ from rlk.required_methods import OF_KIND
 ROOT = Path(__file__).parents[2]
 
 
-def test_mypy_checks_the_components():
+@pytest.mark.parametrize("name", ["conforming.py", "typed_program.py"])
+def test_mypy_checks_the_components_and_a_program(name):
     configured = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["mypy"]
-    assert "tests/architecture/conforming.py" in configured["files"]
+    assert f"tests/architecture/{name}" in configured["files"]
+    assert (ROOT / "tests" / "architecture" / name).exists()
 
 
 def test_every_kind_with_a_protocol_is_there():

@@ -229,7 +229,7 @@ class Agent:
 
     # ---- the environment -------------------------------------------------------------------------
 
-    def get_env(self) -> Any:
+    def get_env(self) -> LentEnv:
         """The training environment, a gymnasium.vector.VectorEnv.
 
         You may step it: the next `learn` then begins with a reset.

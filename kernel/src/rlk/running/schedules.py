@@ -55,7 +55,7 @@ class Schedules:
         self._numbers: list[_Number] = []
         self._followed: list[tuple[Callable[[float], float], _Number]] = []
 
-    def add(self, value: Scheduled, device: Any, name: str) -> Tensor:
+    def add(self, value: Scheduled, device: str, name: str) -> Tensor:
         """Add a number that has a name.
 
         Raises:
@@ -66,12 +66,12 @@ class Schedules:
         self.by_name[name] = self._new(value, device, f"the scheduled number {name!r}")
         return self.by_name[name]
 
-    def add_rate(self, value: Scheduled, device: Any, group: str) -> Tensor:
+    def add_rate(self, value: Scheduled, device: str, group: str) -> Tensor:
         """Add the learning rate of a parameter group; RlkError unless it is finite, at least 0."""
         return self._new(value, device, f"the learning rate of group {group!r}", least=0.0)
 
     def _new(
-        self, value: Scheduled, device: Any, whose: str, least: float = -LARGEST_FLOAT32
+        self, value: Scheduled, device: str, whose: str, least: float = -LARGEST_FLOAT32
     ) -> Tensor:
         tensor = torch.zeros((), device=device)
         self._numbers.append(_Number(tensor, whose, least))

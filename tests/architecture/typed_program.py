@@ -1,0 +1,35 @@
+"""What type checkers know of a program that uses rlk; mypy checks this file, and nothing runs it.
+
+Lines that a checker must refuse have an `ignore`, which mypy refuses where it is not needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, assert_type
+
+import gymnasium as gym
+
+import rlk
+from rlk.agent import Agent
+from rlk.planning.plan import Plan
+from rlk.running.lent_env import LentEnv
+from rlk.running.run import Run
+
+
+def agents(table: Mapping[str, Any]) -> None:
+    made = rlk.make("ppo2", env="CartPole-v1", n_envs=4, settings={"policy.layers": [64, 64]})
+    assert_type(made, Agent)
+    rlk.make("ppo2", policy={"layers": [64]}, learning_rate=1e-3, settings=table)
+    rlk.make("ppo2", n_envs="four")  # type: ignore[arg-type]
+    rlk.load("model", plugins=["monitor"], settings={"env.gravity": 5.0}, seed=1)
+    rlk.load("model", plugins=3)  # type: ignore[arg-type]
+    assert_type(made.get_env(), LentEnv)
+
+
+def parts_of(run: Run) -> None:
+    assert_type(run.device, str)
+    assert_type(run.plan, Plan)
+    assert_type(run.action_space, gym.Space[Any])
+    assert_type(run.observation_space, gym.Space[Any])
+    print(run.device.type)  # type: ignore[attr-defined]
