@@ -5,7 +5,7 @@ Lines that a checker must refuse have an `ignore`, which mypy refuses where it i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, assert_type
 
 import gymnasium as gym
@@ -13,6 +13,8 @@ import gymnasium as gym
 import rlk
 from rlk.agent import Agent
 from rlk.planning.plan import Plan
+from rlk.registry.entry import Entry
+from rlk.registry.registry import Registry
 from rlk.running.lent_env import LentEnv
 from rlk.running.run import Run
 
@@ -33,3 +35,20 @@ def parts_of(run: Run) -> None:
     assert_type(run.action_space, gym.Space[Any])
     assert_type(run.observation_space, gym.Space[Any])
     print(run.device.type)  # type: ignore[attr-defined]
+
+
+class MyReplay:
+    """Registered below."""
+
+
+@rlk.registry.environments.register("my-environments")
+def my_environment(name: str) -> int | None:
+    return 1 if name == "mine" else None
+
+
+def registered() -> None:
+    assert_type(rlk.registry.storages, Registry)
+    assert_type(rlk.registry.storages.register("mine", MyReplay, summary="mine"), type[MyReplay])
+    assert_type(rlk.registry.find("mine"), Entry)
+    accepted: Callable[[str], int | None] = my_environment
+    print(rlk.registry.storagez, accepted(3))  # type: ignore[attr-defined, arg-type]
