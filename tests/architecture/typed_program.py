@@ -52,3 +52,18 @@ def registered() -> None:
     assert_type(rlk.registry.find("mine"), Entry)
     accepted: Callable[[str], int | None] = my_environment
     print(rlk.registry.storagez, accepted(3))  # type: ignore[attr-defined, arg-type]
+
+
+class Watch:
+    """A listener of every vector step."""
+
+    @rlk.hookimpl
+    def rlk_step(self, run: Run) -> bool:
+        return run.timesteps < 5
+
+
+def learning(agent: Agent) -> None:
+    agent.learn(10, callback=lambda run: run.timesteps < 5)
+    agent.learn(10, callback=[Watch(), lambda run: None])
+    agent.learn_until(10, callback=Watch())
+    agent.learn(10, callback=lambda run: run.timestepz < 5)  # type: ignore[attr-defined]
