@@ -9,10 +9,14 @@ from collections.abc import Callable, Mapping
 from typing import Any, assert_type
 
 import gymnasium as gym
+from torch import Tensor
 
 import rlk
 from rlk.agent import Agent
+from rlk.optimise import Optimiser
 from rlk.planning.plan import Plan
+from rlk.protocols import Optimise
+from rlk.records import Batch, Loss, Update
 from rlk.registry.entry import Entry
 from rlk.registry.registry import Registry
 from rlk.running.lent_env import LentEnv
@@ -67,3 +71,24 @@ def learning(agent: Agent) -> None:
     agent.learn(10, callback=[Watch(), lambda run: None])
     agent.learn_until(10, callback=Watch())
     agent.learn(10, callback=lambda run: run.timestepz < 5)  # type: ignore[attr-defined]
+
+
+class Learner:
+    """Its two updates call `optimise` with arguments that fit the loss, and that do not."""
+
+    def loss(self, batch: Batch, weight: Tensor, scale: float = 1.0) -> Loss:
+        return Loss(scale * weight * batch.reward.mean())
+
+    def update(self, batch: Batch, optimise: Optimise) -> Update:
+        done = optimise("policy", self.loss, batch, batch.weight)
+        optimise("policy", self.loss, batch, batch.weight, 0.5)
+        return Update(metrics=done.metrics)
+
+    def wrong_update(self, batch: Batch, optimise: Optimise) -> None:
+        optimise("policy", self.loss, batch)  # type: ignore[arg-type]
+        optimise("policy", self.loss, batch, 1.0)  # type: ignore[arg-type]
+        optimise("policy", self.update, batch, optimise)  # type: ignore[arg-type]
+
+
+def seam(optimiser: Optimiser) -> Optimise:
+    return optimiser

@@ -24,7 +24,7 @@ environment nor into those that it returned before.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVarTuple
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,8 +39,15 @@ if TYPE_CHECKING:
 #: What goes into a checkpoint: JSON values, numpy's numbers, arrays and tensors in nested dicts and
 #: lists.
 State = dict[str, Any]
-#: `optimise(group, loss_fn, *args)`: see `optimise.Optimiser`.
-Optimise = Callable[..., "Loss"]
+Arguments = TypeVarTuple("Arguments")
+
+
+class Optimise(Protocol):
+    """How an update moves parameters: see `optimise.Optimiser`."""
+
+    def __call__(
+        self, group: str, loss_fn: Callable[[*Arguments], Loss], *args: *Arguments
+    ) -> Loss: ...
 
 
 class Stateful(Protocol):
