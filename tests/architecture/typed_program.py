@@ -13,10 +13,20 @@ from torch import Tensor
 
 import rlk
 from rlk.agent import Agent
+from rlk.hookspecs import (
+    Add,
+    Collect,
+    LossFunction,
+    UpdateFunction,
+    WrapsAdd,
+    WrapsCollect,
+    WrapsLoss,
+    WrapsUpdate,
+)
 from rlk.optimise import Optimiser
 from rlk.planning.plan import Plan
 from rlk.protocols import Optimise
-from rlk.records import Batch, Loss, Update
+from rlk.records import Batch, Loss, Step, Update
 from rlk.registry.entry import Entry
 from rlk.registry.registry import Registry
 from rlk.running.lent_env import LentEnv
@@ -92,3 +102,41 @@ class Learner:
 
 def seam(optimiser: Optimiser) -> Optimise:
     return optimiser
+
+
+class Wraps:
+    """Wrappers, and some that forget what they return."""
+
+    @rlk.hookimpl
+    def rlk_wrap_collector(self, run: Run) -> WrapsCollect:
+        def wrap(collect: Collect) -> Collect:
+            return lambda: collect() and run.timesteps < 5
+
+        return wrap
+
+    @rlk.hookimpl
+    def rlk_wrap_loss(self, run: Run, group: str) -> WrapsLoss | None:
+        def wrap(loss: LossFunction) -> LossFunction:
+            return lambda *args: loss(*args)._replace(accept=None)
+
+        return wrap if group == "policy" else None
+
+    @rlk.hookimpl
+    def rlk_wrap_add(self, run: Run) -> WrapsAdd:
+        def wrap(add: Add) -> Add:  # type: ignore[return]
+            def stores(step: Step) -> None:
+                add(step._replace(reward=step.reward + 1))
+
+            print(stores)
+
+        return wrap
+
+    @rlk.hookimpl
+    def rlk_wrap_update(self, run: Run) -> WrapsUpdate:
+        def wrap(update: UpdateFunction) -> UpdateFunction:
+            def updates(batch: Batch, optimise: Optimise) -> None:
+                update(batch, optimise)
+
+            return updates  # type: ignore[return-value]
+
+        return wrap
