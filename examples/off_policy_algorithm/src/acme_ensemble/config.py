@@ -5,11 +5,12 @@ from __future__ import annotations
 import attrs
 from attrs.validators import ge
 
-from rlk.settings import setting
+from rlk.settings import documented, setting
 from rlk_off_policy import settings
 from rlk_schedules import ScheduleLike
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class EnsembleDDPGConfig:
     """Hyperparameters. A timestep is one step of one environment; actions are -1 to 1."""

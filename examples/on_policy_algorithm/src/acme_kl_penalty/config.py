@@ -5,11 +5,12 @@ from __future__ import annotations
 import attrs
 from attrs.validators import ge, gt
 
-from rlk.settings import setting
+from rlk.settings import documented, setting
 from rlk_on_policy import settings
 from rlk_schedules import ScheduleLike
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class KLPenaltyPPOConfig:
     """Hyperparameters."""

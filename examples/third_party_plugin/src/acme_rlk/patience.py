@@ -3,9 +3,10 @@
 import attrs
 
 from rlk import Component, Patch, hookimpl
-from rlk.settings import setting
+from rlk.settings import documented, setting
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class PatienceConfig:
     """How long to wait."""

@@ -8,12 +8,13 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite, setting
+from rlk.settings import documented, finite, setting
 from rlk_on_policy import settings
 from rlk_on_policy.settings import UNIT
 from rlk_schedules import ScheduleLike
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class A2CConfig:
     """Hyperparameters of A2C.

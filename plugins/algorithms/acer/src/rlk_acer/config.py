@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite, fits_float32, setting
+from rlk.settings import documented, finite, fits_float32, setting
 from rlk_on_policy import settings
 from rlk_on_policy.settings import UNIT
 from rlk_schedules import ScheduleLike
@@ -31,6 +31,7 @@ def _can_be_reached(config: ACERConfig, attribute: attrs.Attribute[Any], value: 
         )
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class ACERConfig:
     """Hyperparameters of ACER."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite, setting
+from rlk.settings import documented, finite, setting
 from rlk_expert_data.settings import EXPERT_PATH, TRAJ_LIMITATION
 from rlk_schedules import ScheduleLike, is_schedule
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class ExpertConfig:
     """Which expert's transitions to learn from, and how."""
@@ -28,6 +29,7 @@ class ExpertConfig:
     )
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class BCConfig(ExpertConfig):
     """Hyperparameters of `bc`; those of the expert go to `expert-transitions`."""

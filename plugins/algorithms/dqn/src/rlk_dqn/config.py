@@ -10,12 +10,13 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import setting
+from rlk.settings import documented, setting
 from rlk_off_policy import settings
 from rlk_off_policy.settings import UNIT
 from rlk_schedules import ScheduleLike
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class DQNConfig:
     """Hyperparameters of DQN. A timestep is one step of one environment."""

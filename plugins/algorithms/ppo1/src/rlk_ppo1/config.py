@@ -5,12 +5,13 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite, setting
+from rlk.settings import documented, finite, setting
 from rlk_on_policy import settings
 from rlk_on_policy.settings import is_clip_range
 from rlk_schedules import ScheduleLike, is_curve_of, is_schedule
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class PPO1Config:
     """Hyperparameters of PPO1.

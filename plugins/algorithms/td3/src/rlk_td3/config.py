@@ -5,11 +5,12 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import PluginText, fits_float32, setting
+from rlk.settings import PluginText, documented, fits_float32, setting
 from rlk_off_policy import settings
 from rlk_schedules import ScheduleLike
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class TD3Config:
     """Hyperparameters of TD3. A timestep is one step of one environment; actions are -1 to 1."""

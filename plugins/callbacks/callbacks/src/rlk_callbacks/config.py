@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from rlk.settings import finite, setting
+from rlk.settings import documented, finite, setting
 
 _AT_LEAST_1 = attrs.validators.ge(1)
 
@@ -16,6 +16,7 @@ def _at_least_1_or_none(_: object, attribute: attrs.Attribute[Any], value: Any) 
         raise ValueError(f"{attribute.name} must be at least 1, or none, got {value!r}")
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class CheckpointConfig:
     """Settings of `checkpoint`."""
@@ -43,6 +44,7 @@ class CheckpointConfig:
     )
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class EvaluationConfig:
     """Settings of `evaluation`; in `EvalCallback` two are `eval_freq` and `n_eval_episodes`."""

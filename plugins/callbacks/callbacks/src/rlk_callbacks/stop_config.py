@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite, setting
+from rlk.settings import documented, finite, setting
 
 
 def _which() -> int:
@@ -17,6 +17,7 @@ def _which() -> int:
     )
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class StopOnRewardConfig:
     """The mean return at which training stops."""
@@ -27,6 +28,7 @@ class StopOnRewardConfig:
     evaluation: int = _which()
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class StopOnNoImprovementConfig:
     """How many evaluations without improvement are allowed."""
@@ -45,6 +47,7 @@ class StopOnNoImprovementConfig:
     evaluation: int = _which()
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class MaxEpisodesConfig:
     """The number of episodes after which training ends."""
@@ -54,6 +57,7 @@ class MaxEpisodesConfig:
     )
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class EveryNConfig:
     """The function to call, and how often."""

@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite, fits_float32, setting
+from rlk.settings import documented, finite, fits_float32, setting
 
 
 def is_range(config: object, attribute: attrs.Attribute[Any], value: tuple[float, float]) -> None:
@@ -17,6 +17,7 @@ def is_range(config: object, attribute: attrs.Attribute[Any], value: tuple[float
     fits_float32(config, attribute, value)
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class StatisticsConfig:
     """How observations are normalised."""
@@ -27,6 +28,7 @@ class StatisticsConfig:
     )
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class RangeConfig:
     """The range to which observations are clipped."""

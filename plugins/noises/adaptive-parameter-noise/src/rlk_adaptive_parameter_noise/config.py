@@ -8,10 +8,11 @@ import attrs
 from attrs import validators as v
 
 from rlk.errors import PlanError
-from rlk.settings import finite, setting
+from rlk.settings import documented, finite, setting
 from rlk_schedules.settings import UNIT
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class AdaptiveParameterNoiseConfig:
     """The initial strength of the noise, and the distance that it should lead to."""

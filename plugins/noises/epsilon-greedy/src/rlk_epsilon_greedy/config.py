@@ -5,10 +5,11 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import setting
+from rlk.settings import documented, setting
 from rlk_schedules.settings import UNIT
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class EpsilonGreedyConfig:
     """The probability of a random action, and how it decreases."""

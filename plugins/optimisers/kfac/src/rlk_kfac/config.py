@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite, setting
+from rlk.settings import documented, finite, setting
 
 # Arguments of `attrs.field` besides the default, for algorithms that have these settings too.
 KFAC_CLIP = setting(
@@ -24,6 +24,7 @@ ASYNC_EIGEN_DECOMP = setting(
 )
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class KfacConfig:
     """How far a step may go, and how the factors are computed."""

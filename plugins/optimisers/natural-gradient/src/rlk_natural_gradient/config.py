@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import finite, setting
+from rlk.settings import documented, finite, setting
 
 # Arguments of `attrs.field` besides the default, for algorithms that have these settings too.
 MAX_KL = setting(
@@ -17,6 +17,7 @@ CG_DAMPING = setting(
 )
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class NaturalGradientConfig:
     """How far a step may go, and how exactly it is computed."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import attrs
 
-from rlk.settings import setting
+from rlk.settings import documented, setting
 from rlk_vector_environments.timeout import above_zero
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class MpiWorkersConfig:
     """How long the learner waits; the number of workers is set by `mpirun`."""

@@ -7,12 +7,13 @@ from typing import Literal
 import attrs
 from attrs import validators
 
-from rlk.settings import setting
+from rlk.settings import documented, setting
 from rlk_vector_environments.timeout import above_zero
 
 StartMethod = Literal["fork", "spawn", "forkserver"]
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class SubprocessConfig:
     """How many workers there are, and how they are started."""

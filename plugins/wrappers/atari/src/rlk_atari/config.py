@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import attrs
 
-from rlk.settings import setting
+from rlk.settings import documented, setting
 
 _AT_LEAST_1 = attrs.validators.ge(1)
 #: How many frames `frame_stack` stacks.
 STACKED = 4
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class AtariConfig:
     """Settings of `atari`.

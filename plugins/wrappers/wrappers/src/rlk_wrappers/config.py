@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from rlk.settings import finite, fits_float32, setting
+from rlk.settings import documented, finite, fits_float32, setting
 from rlk_wrappers.validators import keys_or_none
 
 NOT_LESS = attrs.validators.ge(0.0)
@@ -29,6 +29,7 @@ def _are_keywords(_: object, attribute: attrs.Attribute[Any], value: tuple[str, 
         )
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class MonitorConfig:
     """Settings of `monitor`; names and defaults are those of Stable Baselines 2.10."""
@@ -52,6 +53,7 @@ class MonitorConfig:
     )
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class NormalizeConfig:
     """Settings of `normalize`; names and defaults are those of `VecNormalize`."""
