@@ -50,6 +50,7 @@ from rlk_ppo1.algorithm import PPO1
 from rlk_ppo2.algorithm import PPO2
 from rlk_presets.zoo import Zoo
 from rlk_prioritized_replay.storage import PrioritizedReplay
+from rlk_replay.protocol import ReplayBase
 from rlk_replay.storage import Replay
 from rlk_rmsprop.step import RMSProp
 from rlk_rollout.storage import RolloutStorage
@@ -72,6 +73,7 @@ STORAGES: Sequence[Callable[..., Storage]] = (
     *(ExpertTransitions, Replay, RolloutStorage, TrajectoryReplay),
 )
 DECORATORS: Sequence[Callable[..., Decorator]] = (HindsightReplay, NStep, PrioritizedReplay)
+DECORATED: Sequence[Callable[..., ReplayBase]] = (Replay,)
 COLLECTORS: Sequence[Callable[..., Collector]] = (NoSteps, StepCollector)
 OPTIMISERS: Sequence[Callable[..., OptimiserStep]] = (Adam, Kfac, NaturalGradient, RMSProp)
 SERIALIZERS: Sequence[Callable[..., Serializer]] = (ZipSerializer,)

@@ -26,11 +26,12 @@ from rlk.hookspecs import (
 from rlk.optimise import Optimiser
 from rlk.planning.plan import Plan
 from rlk.protocols import Optimise
-from rlk.records import Batch, Loss, Step, Update
+from rlk.records import Array, Batch, Loss, Schema, Step, Update
 from rlk.registry.entry import Entry
 from rlk.registry.registry import Registry
 from rlk.running.lent_env import LentEnv
 from rlk.running.run import Run
+from rlk_replay.protocol import ReplayBase
 
 
 def agents(table: Mapping[str, Any]) -> None:
@@ -140,3 +141,15 @@ class Wraps:
             return updates  # type: ignore[return-value]
 
         return wrap
+
+
+class Decorates:
+    """Asks the storage that it decorates, once for what it has not."""
+
+    def open(self, base: ReplayBase, schema: Schema) -> None:
+        self.size = base.slots * base.variants + len(base)
+        self.base = base
+
+    def offered(self, index: Array) -> None:
+        self.base.offer(self.base.following(index, -1))
+        self.base.offered(index)  # type: ignore[attr-defined]
