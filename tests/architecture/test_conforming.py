@@ -15,11 +15,15 @@ from rlk.required_methods import OF_KIND
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("name", ["conforming.py", "typed_program.py"])
-def test_mypy_checks_the_components_and_a_program(name):
-    configured = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["mypy"]
-    assert f"tests/architecture/{name}" in configured["files"]
-    assert (ROOT / "tests" / "architecture" / name).exists()
+def test_mypy_checks_the_components_a_program_and_the_examples():
+    configured = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["mypy"]["files"]
+    checked = {path for pattern in configured for path in ROOT.glob(pattern)}
+    here = [
+        ROOT / "tests" / "architecture" / f"{name}.py" for name in ("conforming", "typed_program")
+    ]
+    examples = [path for path in ROOT.glob("examples/**/*.py") if "tests" not in path.parts]
+    assert len(examples) > 15
+    assert [path for path in (*here, *examples) if not {path, *path.parents} & checked] == []
 
 
 def test_every_kind_with_a_protocol_is_there():

@@ -93,7 +93,8 @@ def make(
             component of each slot: a name, a class, or a table of settings for the algorithm's
             own: `policy={"layers": [64]}`.
         settings: settings by dotted key, of components and of the environment:
-            `settings={"policy.layers": [64], "env.gravity": 5.0}`.
+            `settings={"policy.layers": [64], "env.gravity": 5.0}`. A table that a program has may
+            hold other keywords, too.
         hyperparameters: of the algorithm: `help(DQNConfig)`, or `rlk plugins show dqn`.
 
     Raises:
