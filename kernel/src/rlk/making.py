@@ -100,7 +100,7 @@ def make(
     Raises:
         PlanError: if something does not exist or does not fit, or `out` is not empty.
     """
-    given = given_keywords(locals(), settings, hyperparameters)
+    given = given_keywords(locals(), settings, hyperparameters)  # locals: the arguments alone
     if unnamed:
         keys = ("policy", "env") if len(unnamed) > 1 else ("env",)
         words = [f"{key}={value!r:.80}" for key, value in zip(keys, unnamed, strict=False)]
@@ -172,7 +172,7 @@ def load(
         PlanError: if it names something that does not exist, the environment has spaces of another
             kind or size or other bounds, or `out` holds another run, or is given with `to_act`.
     """
-    changes = _plain(given_keywords(locals(), settings, hyperparameters))
+    changes = _plain(given_keywords(locals(), settings, hyperparameters))  # locals: as in `make`
     env, plugins = changes.pop("env", None), changes.pop("plugins", None)
     kernel, path = kernel or default_kernel(), users_path(path)
     if to_act and changes.get("out"):
