@@ -9,8 +9,14 @@ class Remembers(LstmPolicy):
 
     def __init__(self, *args, n_lstm=64, **kwargs):
         net_arch = [8, "lstm", {"vf": [5, 10], "pi": [10]}]
-        own = {"n_lstm": n_lstm, "net_arch": net_arch, "layer_norm": True}
-        super().__init__(*args, **own, feature_extraction="mlp", **kwargs)
+        super().__init__(
+            *args,
+            n_lstm=n_lstm,
+            net_arch=net_arch,
+            layer_norm=True,
+            feature_extraction="mlp",
+            **kwargs,
+        )
 
 
 def main(timesteps=50_000):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -20,7 +20,7 @@ class Maze(gym.Env[Any, Any]):
         render_mode: "rgb_array" for films and windows.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 5}
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 5}
 
     def __init__(self, size: int = 5, wall: float = -0.1, render_mode: str | None = None) -> None:
         self.render_mode = render_mode

@@ -21,7 +21,7 @@ class CountBonus:
 
     def __init__(self, weight, width):
         self.weight, self.width = weight, width
-        self.visits = Counter()
+        self.visits: Counter[bytes] = Counter()
 
     @rlk.hookimpl
     def rlk_wrap_add(self, run):

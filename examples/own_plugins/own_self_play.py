@@ -101,7 +101,7 @@ class SelfPlay:
 
 def main(timesteps=30_000, seed=None):
     settings = {"n_envs": 8, "n_steps": 64, "learning_rate": 1e-3, "ent_coef": 0.05}
-    agent = rlk.make("ppo2", env=Nim, plugins=[SelfPlay(every=5)], seed=seed, **settings)
+    agent = rlk.make("ppo2", env=Nim, plugins=[SelfPlay(every=5)], seed=seed, settings=settings)
     return agent.learn(timesteps)
 
 

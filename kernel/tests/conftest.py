@@ -9,7 +9,7 @@ from __future__ import annotations
 import attrs
 import pytest
 
-from rlk import protocols
+from rlk import required_methods
 from rlk.component import STAGES
 from rlk.hookspecs import hookimpl
 from rlk.planning.resolve import resolve
@@ -64,8 +64,8 @@ def _does_nothing(self, *arguments, **keywords):
 
 
 _wanted = [
-    protocols.methods("", STAGES),
-    *(protocols.methods(one, ()) for one in protocols.OF_KIND),
+    required_methods.methods("", STAGES),
+    *(required_methods.methods(one, ()) for one in required_methods.OF_KIND),
 ]
 for _name in set().union(*_wanted):
     setattr(Nothing, _name, _does_nothing)

@@ -98,6 +98,7 @@ def test_the_top_level_holds_what_plugins_import():
         "program_warnings",
         "protocols",
         "records",
+        "required_methods",
         "settings",
         "signatures",
         "spaces",

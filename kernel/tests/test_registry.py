@@ -29,6 +29,7 @@ def entry(name="thing", dist="rlk-thing", kind="storages", load=component):
 
 def test_registries_and_their_names_are_seen_in_an_interactive_session():
     assert {"storages", "policies", "find"} <= set(dir(rlk.registry))
+    assert not {"annotations", "importlib", "Any", "TYPE_CHECKING"} & set(dir(rlk.registry))
     assert {"storages", "policies", "find"} <= set(dir(Registries()))
     registry = Registries().storages
     assert repr(registry) == "<Registry of storages: empty>"

@@ -258,7 +258,7 @@ def test_a_function_of_the_network_must_be_passed_again_even_to_act(kernel, save
         spec_of(plan, kernel)
     message = str(caught.value)
     assert "network.act_fun was the callable abs, which no file holds" in message
-    assert "rlk.load(…, **{'policy.act_fun': …})" in message
+    assert "rlk.load(…, settings={'policy.act_fun': …})" in message
     for resumes in (False, True):
         spec = spec_of(plan, kernel, resumes=resumes, changes={key: round})
         assert resolve(kernel, spec).policy.config.act_fun is round

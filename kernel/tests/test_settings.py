@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+import pydoc
 import re
 from collections.abc import Callable
 from pathlib import Path, PureWindowsPath
@@ -20,6 +21,7 @@ from rlk.settings import (
     at_most,
     below,
     between,
+    documented,
     finite,
     fits_float32,
     plain,
@@ -372,3 +374,20 @@ def test_a_setting_has_a_help_text_a_validator_and_marks():
     assert field.metadata == {"help": "how often", **marks}
     with pytest.raises(ValueError, match="every"):
         Config(every=0)
+
+
+@pytest.mark.parametrize("text", ["How it waits.", None], ids=["a docstring", "python -OO"])
+def test_the_docstring_of_a_config_class_lists_its_settings(text):
+    help_text = ", ".join(["how often"] * 20)
+
+    class Waits:
+        __doc__ = text
+        every: int = attrs.field(default=1, **setting(help_text))
+        seen: int = attrs.field(default=0, init=False)
+
+    made = documented(attrs.frozen(kw_only=True)(Waits))
+    about, listed = made.__doc__.split("Args:\n")
+    assert about.strip() == (text or "")
+    assert " ".join(listed.split()) == f"every: {help_text}"
+    assert max(map(len, listed.splitlines())) <= 100
+    assert made().__doc__ == made.__doc__ and "every: how often" in pydoc.render_doc(made)

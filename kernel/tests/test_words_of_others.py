@@ -59,7 +59,7 @@ def knows(planning_kernel):
         ({"one": True, "two": 7}, "one: use --set n_steps=7, or"),
         ({"one": True}, "one: use --set n_steps=VALUE, or"),
         ({"gone": 3}, "gone: 3 is of no use. Leave it out."),
-        ({"big": 4}, r"big: use --set policy.size=4, or in Python \*\*\{'policy.size': 4\}."),
+        ({"big": 4}, r"big: use --set policy.size=4, or in Python settings=\{'policy.size': 4\}."),
         ({"policy.big": 4}, "big: use --set policy.size=4, or"),
         ({"watch": 4}, r"use --plugin watches:size=4, or in Python plugins=\['watches:size=4'\]."),
         ({"plugins": ["watches"], "watch_it": True}, "watches is in this run already. Leave it"),

@@ -13,7 +13,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import attrs
 import pytest
+
+import rlk
 
 ROOT = Path(__file__).parents[2]
 SOURCES = [
@@ -81,6 +84,19 @@ def test_a_line_that_stops_short_is_found() -> None:
     long = "A gradient that is not finite, or a loss that is not accepted, leaves everything"
     assert stub(f"{long}\nwithout a\nbranch of its own.") == "without a"
     assert stub(f"{long}\nwithout a branch.\nAnother sentence.") == ""
+
+
+def test_the_docstring_of_every_config_explains_its_settings() -> None:
+    configs = {
+        entry.component().config
+        for entry in rlk.default_kernel().registries.every_entry()
+        if entry.dist.startswith("rlk-")
+    } - {None}
+    assert len(configs) > 50
+    for config in configs:
+        explained = " ".join(str(config.__doc__).split())
+        for field in attrs.fields(config):
+            assert f" {field.name}: {field.metadata['help']}" in explained, config
 
 
 @pytest.mark.parametrize(

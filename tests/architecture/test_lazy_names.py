@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from pathlib import Path
 
 import pytest
+
+import rlk
+from rlk.registry.kinds import KINDS
+from rlk.registry.registries import Registries
 
 ROOT = Path(__file__).parents[2]
 LAZY = [
@@ -47,3 +52,13 @@ def test_the_names_for_type_checkers_are_those_of_the_program(path: Path):
     tree = ast.parse(path.read_text())
     package = ".".join(path.parent.parts[path.parent.parts.index("src") + 1 :])
     assert imported_for_type_checkers(tree, package) == imported_on_first_use(tree)
+
+
+def test_type_checkers_know_every_registry_and_what_all_of_them_have():
+    tree = ast.parse(inspect.getsource(rlk.registry))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    kinds = [node.target.id for node in block.body if isinstance(node, ast.AnnAssign)]
+    assert kinds == [*KINDS]
+    methods = {node.attr for node in ast.walk(block) if isinstance(node, ast.Attribute)}
+    public = {name for name in vars(Registries) if not name.startswith("_")}
+    assert methods == public - {"discover"}

@@ -31,9 +31,9 @@ def python(rlk_forks, installed, tmp_path):
     return run
 
 
-def test_both_plugins_together_have_fewer_than_80_lines():
+def test_both_plugins_together_have_fewer_than_100_lines():
     lines = [len(path.read_text().splitlines()) for path in PACKAGE.glob("src/acme_rlk/*.py")]
-    assert sum(lines) < 80
+    assert sum(lines) < 100
 
 
 def test_they_are_listed_with_the_package_that_they_are_from(python):

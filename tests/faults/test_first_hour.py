@@ -222,7 +222,12 @@ def test_what_only_python_can_pass_is_said_in_python(trained, capsys):
 
 
 def test_a_session_completes_what_rlk_has_and_says_it_where_a_name_is_wrong():
-    assert {"make", "load", "Agent", "hookimpl", "registry"} <= set(dir(rlk))
+    assert {"make", "load", "Agent", "hookimpl", "registry", "__version__"} <= set(dir(rlk))
+    assert not {"annotations", "importlib", "sys", "Any", "TYPE_CHECKING"} & set(dir(rlk))
+    names: dict[str, object] = {}
+    exec("from rlk import *", names)
+    assert names.pop("__builtins__") and names["make"] is rlk.make
+    assert names.keys() == {*rlk.__all__} <= {*dir(rlk)}
     with pytest.raises(AttributeError, match=r"has no attribute 'PPO': it has .*make.*rlk.make\("):
         _ = rlk.PPO
 

@@ -201,19 +201,19 @@ def test_an_error_says_what_to_type(rlk_typed, typed, said):
         (
             {"policy_kwargs": {"layers": [32]}},
             r"policy_kwargs: use --set 'policy.layers=.*', or in Python "
-            r"\*\*\{'policy.layers': \[32\]\}\.",
+            r"settings=\{'policy.layers': \[32\]\}\.",
         ),
         (
             {"policy": "LnMlpPolicy", "policy_kwargs": {"dueling": False, "layers": [32]}},
             r"use --set dueling=false --set 'policy.layers=.*', or in Python dueling=False, "
-            r"\*\*\{'policy.layers': \[32\]\}\.",
+            r"settings=\{'policy.layers': \[32\]\}\.",
         ),
         ({"policy_kwargs": None}, "it has no settings. Leave it out."),
         ({"tensorboard_log": "logs"}, r"plugins=\['tensorboard'\]"),
         ({"callback": print}, r"plugins=\[…\]"),
         ({"n_cpu_tf_sess": 1}, "n_threads=…"),
         ({"full_tensorboard_log": True}, "Leave it out"),
-        ({"env_kwargs": {"gravity": 9.0}}, r"--set env\.gravity=9\.0, .* \*\*\{'env"),
+        ({"env_kwargs": {"gravity": 9.0}}, r"--set env\.gravity=9\.0, .* settings=.*'env"),
         ({"wrapper_class": print}, r"plugins=\[…\] with the class"),
         ({"vec_env_cls": list}, "vec_env='NAME'.*--kind vec_envs"),
         ({"config": {"gamma": 0.5}}, r"got \{'gamma': 0\.5\}\. Pass settings alone as keywords"),

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ _HOMES = {
 
 # Type checkers would take every misspelt name for one of the package.
 if not TYPE_CHECKING:
+    __all__ = [*_HOMES, "registry"]
 
     def __getattr__(name: str) -> Any:
         if name == "registry":
@@ -56,4 +58,6 @@ if not TYPE_CHECKING:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES, "registry"})
+    """The names to use, and modules that were imported, but not what this module needs itself."""
+    own = {name for name in globals() if name.startswith("__") or f"rlk.{name}" in sys.modules}
+    return sorted({*own, *_HOMES, "registry", "__version__"})

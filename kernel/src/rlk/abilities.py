@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rlk.errors import RlkError
-from rlk.protocols import Actor, Decorator, State, Stateful, names_of
+from rlk.protocols import Actor, Decorator, State, Stateful
+from rlk.required_methods import names_of
 
 if TYPE_CHECKING:
     from torch import nn

@@ -25,6 +25,7 @@ from rlk.saving.named_parameters import parameters_in, parameters_of, put_parame
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
     from rlk.planning.spec import RunSpec
+    from rlk.running.callbacks import Callback
     from rlk.running.folder_owner import OwnedFolder
     from rlk.saving.plugin_states import MissingPlugin
 
@@ -69,7 +70,7 @@ class Agent:
         total_timesteps: int | None = None,
         *,
         reset_num_timesteps: bool = True,
-        callback: Any = None,
+        callback: Callback = None,
     ) -> Agent:
         """Train, and return this agent, which a notebook keeps if it shows it: docs/notebooks.md.
 
@@ -99,7 +100,7 @@ class Agent:
         self.run.failed_writes.check()
         return self
 
-    def learn_until(self, timesteps: int, *, callback: Any = None) -> str | None:
+    def learn_until(self, timesteps: int, *, callback: Callback = None) -> str | None:
         """Train on until this timestep, where every schedule ends; callbacks are those of `learn`.
 
         Returns:
@@ -231,7 +232,7 @@ class Agent:
 
     # ---- the environment -------------------------------------------------------------------------
 
-    def get_env(self) -> Any:
+    def get_env(self) -> LentEnv:
         """The training environment, a gymnasium.vector.VectorEnv.
 
         You may step it: the next `learn` then begins with a reset.

@@ -26,13 +26,22 @@ if TYPE_CHECKING:
     from rlk.planning.choice import Choice
     from rlk.planning.plan import Plan
     from rlk.planning.spec import Patch, RunSpec
-    from rlk.protocols import Actor, Collector, Communicator, OptimiserStep, State
-    from rlk.records import Step
+    from rlk.protocols import Actor, Collector, Communicator, Optimise, OptimiserStep, State
+    from rlk.records import Loss, Step, Update
     from rlk.running.run import Run
 
 hookspec = pluggy.HookspecMarker("rlk")
 hookimpl = pluggy.HookimplMarker("rlk")
-Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+#: What the loop calls, and what wraps it, for annotations.
+Collect = Callable[[], bool]
+Add = Callable[["Step"], None]
+LossFunction = Callable[..., "Loss"]
+UpdateFunction = Callable[[Any, "Optimise"], "Update"]
+WrapsCollect = Callable[[Collect], Collect]
+WrapsAdd = Callable[[Add], Add]
+WrapsLoss = Callable[[LossFunction], LossFunction]
+WrapsUpdate = Callable[[UpdateFunction], UpdateFunction]
 Spec = TypeVar("Spec", bound=Callable[..., Any])
 
 
@@ -163,11 +172,11 @@ class Specs:
         """
 
     @hookspec
-    def rlk_wrap_collector(self, run: Run) -> Wrapper | None:
+    def rlk_wrap_collector(self, run: Run) -> WrapsCollect | None:
         """Once: a wrapper around `collect() -> bool` (a learnt reward, timing)."""
 
     @hookspec
-    def rlk_wrap_add(self, run: Run) -> Wrapper | None:
+    def rlk_wrap_add(self, run: Run) -> WrapsAdd | None:
         """Once: a wrapper around `add(step)`, which stores a vector step (a bonus on its reward).
 
         Listeners of `rlk_step` and the run's metrics have the step as the environments gave it. The
@@ -175,11 +184,11 @@ class Specs:
         """
 
     @hookspec
-    def rlk_wrap_loss(self, run: Run, group: str) -> Wrapper | None:
+    def rlk_wrap_loss(self, run: Run, group: str) -> WrapsLoss | None:
         """Once per group: a wrapper (an extra term), applied once to each of its loss functions."""
 
     @hookspec
-    def rlk_wrap_update(self, run: Run) -> Wrapper | None:
+    def rlk_wrap_update(self, run: Run) -> WrapsUpdate | None:
         """Once: a wrapper around `algorithm.update` (compile).
 
         A batch may be the storage's memory: a changed one is a new one (`dataclasses.replace`).

@@ -15,6 +15,7 @@ def lazy_names(
 
     They stand in the `else` of `if TYPE_CHECKING:`, which imports the same names for type checkers:
     these would take any name, misspelt or not, for one of a package that has a `__getattr__`.
+    `dir` lists the names, and submodules that were imported.
 
     Args:
         package: the `__name__` of the package.
@@ -27,6 +28,11 @@ def lazy_names(
         return getattr(importlib.import_module(f"{package}.{homes[name]}"), name)
 
     def listed() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *homes})
+        own = (name for name in vars(sys.modules[package]) if is_listed(name))
+        return sorted({*own, *homes})
+
+    def is_listed(name: str) -> bool:
+        """Whether it is no name that the package's source imports for itself."""
+        return name.startswith("__") or f"{package}.{name}" in sys.modules
 
     return imported, listed, sorted(homes)

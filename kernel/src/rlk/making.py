@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ import torch
 from rlk.agent import Agent
 from rlk.errors import PlanError
 from rlk.files import AnyPath, users_path
+from rlk.planning.keywords import given_keywords
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import ENV_PREFIX, RunSpec, make_spec
 from rlk.protocols import State
@@ -36,13 +37,37 @@ if TYPE_CHECKING:
 
 
 def make(
-    algo: str, *unnamed: Any, config: Any = None, kernel: Kernel | None = None, **given: Any
+    algo: str,
+    *unnamed: Any,
+    env: Any = None,
+    plugins: Iterable[Any] | None = None,
+    config: Any = None,
+    kernel: Kernel | None = None,
+    n_envs: int | None = None,
+    total_timesteps: int | None = None,
+    seed: int | None = None,
+    device: str | torch.device | None = None,
+    n_threads: int | None = None,
+    log_interval: int | None = None,
+    verbose: int | None = None,
+    out: AnyPath | None = None,
+    preset: str | None = None,
+    policy: Any = None,
+    distribution: Any = None,
+    noise: Any = None,
+    vec_env: Any = None,
+    storage: Any = None,
+    collector: Any = None,
+    optimiser: Any = None,
+    serializer: Any = None,
+    settings: Mapping[str, Any] = {},
+    **hyperparameters: Any,
 ) -> Agent:
     """An agent from keywords.
 
     It has the documented defaults of its algorithm. `rlk run` applies tuned settings if there are
     some for the environment; here you ask for them: `preset='zoo'`. With `verbose=1` it prints
-    what `rlk run` prints; without `out` it writes nothing.
+    what `rlk run` prints; without `out` it writes nothing. What is None is left open.
 
     Agents may be made and trained in several threads. Those that train at once keep to their seeds,
     unless a custom module draws from torch's global generator, as dropout does.
@@ -53,12 +78,29 @@ def make(
         config: an instance of its config class, instead of keywords (`DQNConfig(…)`). What equals
             the default of the class counts as left out, so a preset may set it.
         kernel: where components come from; None means everything that is installed.
-        given: a `RunSpec`'s keys (env, n_envs, policy, plugins, seed, …) and hyperparameters of
-            the algorithm; `policy={"layers": [64]}` sets `policy.layers`.
+        env: an id, `module:Class`, `./file.py:Class`, a class or function that makes one, or one.
+        plugins: names, which settings may follow (`NAME:key=value`), `no:NAME`, classes, objects.
+        n_envs: environments stepped together; one vector step is n_envs timesteps.
+        total_timesteps: environment steps of training, over all environments.
+        seed: of everything random; None draws one.
+        device: auto, cpu, cuda, cuda:1, …
+        n_threads: torch's threads; None is one for a small network.
+        log_interval: iterations (on-policy) or episodes (off-policy) between rows of metrics.
+        verbose: 0 prints nothing.
+        out: the folder of the run.
+        preset: where tuned settings come from; `auto` takes some if there are any.
+        policy, distribution, noise, vec_env, storage, collector, optimiser, serializer: the
+            component of each slot: a name, a class, or a table of settings for the algorithm's
+            own: `policy={"layers": [64]}`.
+        settings: settings by dotted key, of components and of the environment:
+            `settings={"policy.layers": [64], "env.gravity": 5.0}`. A table that a program has may
+            hold other keywords, too.
+        hyperparameters: of the algorithm: `help(DQNConfig)`, or `rlk plugins show dqn`.
 
     Raises:
         PlanError: if something does not exist or does not fit, or `out` is not empty.
     """
+    given = given_keywords(locals(), settings, hyperparameters)  # locals: the arguments alone
     if unnamed:
         keys = ("policy", "env") if len(unnamed) > 1 else ("env",)
         words = [f"{key}={value!r:.80}" for key, value in zip(keys, unnamed, strict=False)]
@@ -77,13 +119,35 @@ def load(
     path: AnyPath,
     *,
     env: Any = None,
-    plugins: tuple[Any, ...] = (),
+    plugins: Iterable[Any] | None = None,
     kernel: Kernel | None = None,
     best: bool = False,
     to_act: bool = False,
-    **changes: Any,
+    n_envs: int | None = None,
+    total_timesteps: int | None = None,
+    seed: int | None = None,
+    device: str | torch.device | None = None,
+    n_threads: int | None = None,
+    log_interval: int | None = None,
+    verbose: int | None = None,
+    out: AnyPath | None = None,
+    preset: str | None = None,
+    policy: Any = None,
+    distribution: Any = None,
+    noise: Any = None,
+    vec_env: Any = None,
+    storage: Any = None,
+    collector: Any = None,
+    optimiser: Any = None,
+    serializer: Any = None,
+    settings: Mapping[str, Any] = {},
+    **hyperparameters: Any,
 ) -> Agent:
     """An agent from a model, a checkpoint, or a run folder.
+
+    What is None stays as it was saved. Other settings of parts that a policy acts by, and functions
+    that were not passed again, which no file can hold, are named in `Agent.differs`; of the latter,
+    `learn` warns.
 
     Args:
         path: the file or the folder.
@@ -95,18 +159,22 @@ def load(
         to_act: take a checkpoint as a model, without the parts that only training needs (noises,
             decorators, …), or with the algorithm's own ones in their places (storage, optimisers,
             …), of which `learn` warns. Where the environment is not there, its spaces suffice.
-        changes: settings to change, of which `differs` names those of parts that a policy acts by,
-            and functions, which no file can hold: `differs` names those that were not passed
-            again, and `learn` warns of them. `out` is the folder
-            of a new run or, to continue the run in it, the folder that `path` is in; then its
-            callbacks and loggers continue, too.
+        out: the folder of a new run or, to continue the run in it, the folder that `path` is in;
+            then its callbacks and loggers continue, too.
+        n_envs, total_timesteps, seed, device, n_threads, log_interval, verbose, preset: as in
+            `make`.
+        policy, distribution, noise, vec_env, storage, collector, optimiser, serializer: likewise.
+        settings: likewise, by dotted key; functions are passed again here.
+        hyperparameters: of the algorithm, to change.
 
     Raises:
         BadFile: if the file is damaged or not one of rlk's.
         PlanError: if it names something that does not exist, the environment has spaces of another
             kind or size or other bounds, or `out` holds another run, or is given with `to_act`.
     """
-    kernel, path, changes = kernel or default_kernel(), users_path(path), _plain(changes)
+    changes = _plain(given_keywords(locals(), settings, hyperparameters))  # locals: as in `make`
+    env, plugins = changes.pop("env", None), changes.pop("plugins", None)
+    kernel, path = kernel or default_kernel(), users_path(path)
     if to_act and changes.get("out"):
         raise PlanError(
             f"out={str(changes['out'])!r} is a folder to train in, and to_act is for an agent that "
@@ -130,7 +198,7 @@ def from_state(
     path: Path,
     *,
     env: Any = None,
-    plugins: tuple[Any, ...] = (),
+    plugins: Iterable[Any] | None = None,
     kernel: Kernel | None = None,
     **changes: Any,
 ) -> Agent:

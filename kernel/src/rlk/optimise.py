@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from rlk.errors import RlkError
-from rlk.protocols import Communicator, OptimiserStep, Parameters, State
+from rlk.protocols import Arguments, Communicator, OptimiserStep, Parameters, State
 from rlk.records import Loss
 from rlk.strict_types import own_number
 from rlk.wrapping import wrapped
@@ -211,7 +211,9 @@ class Optimiser:
         self.steps[group.name] = step
         self._wrappers[group.name] = wrappers
 
-    def __call__(self, group: str, loss_fn: LossFn, *args: Any) -> Loss:
+    def __call__(
+        self, group: str, loss_fn: Callable[[*Arguments], Loss], *args: *Arguments
+    ) -> Loss:
         """Take one step.
 
         Args:
@@ -229,9 +231,10 @@ class Optimiser:
         """
         if group not in self.groups:
             raise RlkError(f"no parameter group {group!r}; there are {sorted(self.groups)}")
+        evaluated: LossFn = loss_fn
         if self._wrappers[group]:
-            loss_fn = self._wrapped_loss(group, loss_fn, len(args))
-        objective = Objective(self.groups[group], loss_fn, args, self._communicator)
+            evaluated = self._wrapped_loss(group, loss_fn, len(args))
+        objective = Objective(self.groups[group], evaluated, args, self._communicator)
         step = self.steps[group]
         loss = step.step(objective)
         if not isinstance(loss, Loss):

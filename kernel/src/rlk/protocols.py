@@ -23,10 +23,8 @@ environment nor into those that it returned before.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Mapping
-from types import FunctionType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVarTuple
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,8 +39,15 @@ if TYPE_CHECKING:
 #: What goes into a checkpoint: JSON values, numpy's numbers, arrays and tensors in nested dicts and
 #: lists.
 State = dict[str, Any]
-#: `optimise(group, loss_fn, *args)`: see `optimise.Optimiser`.
-Optimise = Callable[..., "Loss"]
+Arguments = TypeVarTuple("Arguments")
+
+
+class Optimise(Protocol):
+    """How an update moves parameters: see `optimise.Optimiser`."""
+
+    def __call__(
+        self, group: str, loss_fn: Callable[[*Arguments], Loss], *args: *Arguments
+    ) -> Loss: ...
 
 
 class Stateful(Protocol):
@@ -138,6 +143,9 @@ class Algorithm(Protocol):
     `config` is None for an algorithm without settings, here and in `heads`. Parameters move by
     `optimise` alone. Observations may be dicts, unless its component declares others.
 
+    It chooses the types of its storage and of its batches, which stand as Any here, because the
+    kernel only passes them on.
+
     If it is also `Stateful`, its state is what the kernel does not know about: targets, counters.
     Every floating-point tensor in it counts as a parameter of the agent
     (`saving/named_parameters.py`); counters are numbers.
@@ -147,8 +155,8 @@ class Algorithm(Protocol):
     def heads(config: Any, run: Run) -> Any: ...  #: called before the policy is built with them
     def steps_per_collect(self) -> int: ...  #: vector steps in one collection
     def extras(self) -> Mapping[str, Field]: ...  #: fields that its actor adds to every step
-    def batches(self, storage: Storage) -> Iterable[Batch]: ...  #: to learn from now; maybe empty
-    def update(self, batch: Batch, optimise: Optimise) -> Update: ...
+    def batches(self, storage: Any) -> Iterable[Any]: ...  #: to learn from now; maybe empty
+    def update(self, batch: Any, optimise: Optimise) -> Update: ...
     def actor(self, rng: np.random.Generator) -> Actor:
         """A new actor, which draws its noise from `rng`."""
 
@@ -258,43 +266,4 @@ class PresetSource(Protocol):
 class NameSource(Protocol):
     """An `environments` or `finders` component: it resolves a name, or returns None."""
 
-    def __call__(self, name: str) -> Any: ...
-
-
-#: The protocol of every kind whose components are made as instances of a class.
-OF_KIND: Mapping[str, type] = {
-    "algorithms": Algorithm,
-    "policies": PolicyBuilder,
-    "noises": Noise,
-    "storages": Storage,
-    "collectors": Collector,
-    "serializers": Serializer,
-    "optimisers": OptimiserStep,
-    "presets": PresetSource,
-}
-
-
-# ---- asking --------------------------------------------------------------------------------------
-
-
-def methods(kind: str, stages: Iterable[str]) -> set[str]:
-    """The methods that a component of this kind must have, for a decorator one per stage."""
-    protocol = Decorator if stages else OF_KIND.get(kind, object)
-    return {*names_of(protocol), *stages}
-
-
-def members(made_by: type) -> set[str]:
-    """The attributes that instances of a class have, as far as the class shows.
-
-    Every name that occurs in an `__init__` counts, because it may be set there.
-    """
-    inits = [vars(base).get("__init__") for base in made_by.__mro__]
-    names = [init.__code__.co_names for init in inits if isinstance(init, FunctionType)]
-    return set(dir(made_by)).union(*names)
-
-
-@functools.cache
-def names_of(protocol: type) -> frozenset[str]:
-    """The names that a protocol requires, without annotated attributes."""
-    names = dir(protocol)
-    return frozenset(name for name in names if name == "__len__" or not name.startswith("_"))
+    def __call__(self, name: str, /) -> Any: ...

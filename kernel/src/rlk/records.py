@@ -70,7 +70,7 @@ class Schema:
     n_envs: int  #: environments stepped together
     n_steps: int  #: vector steps per collection: the size of a rollout storage
     gamma: float  #: the discount per step
-    device: Any  #: where batches go
+    device: str  #: where batches go, by torch's name
     rng: np.random.Generator  #: the storage's own random stream
     clock: Clock  #: of the run; scheduled numbers are functions of it
     extras: Mapping[str, Field] = field(default_factory=dict)  #: fields of `Step.extras` to store

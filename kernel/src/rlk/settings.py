@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
 from pathlib import PurePath
-from typing import Any, Protocol, get_type_hints
+from typing import Any, Protocol, TypeVar, get_type_hints
 
 import attrs
 
@@ -16,6 +16,7 @@ from rlk.strict_types import own_number as own_number
 from rlk.strict_types import strict_converter
 from rlk.strict_types import type_name as type_name
 
+Config = TypeVar("Config")
 _converter = strict_converter(detailed_validation=False)
 #: The largest number of float32, in which observations, actions and networks are computed.
 LARGEST_FLOAT32 = (2 - 2**-23) * 2.0**127
@@ -80,6 +81,32 @@ def setting(
     """
     marks = {"written": written, "read": read, "environment": environment}
     return {"metadata": {"help": text, **marks}, "validator": validator}
+
+
+class _ListsSettings:
+    """A docstring of a config class, to which the settings are added whenever it is read."""
+
+    def __init__(self, text: str | None) -> None:
+        self._text = text  # None under python -OO
+
+    def __get__(self, config: Any, owner: type) -> str:
+        import inspect  # not at the top: only help() needs them
+        import textwrap
+
+        fields = [field for field in attrs.fields(owner) if field.init]
+        lines = [f"{field.name}: {field.metadata.get('help', '')}" for field in fields]
+        filled = [textwrap.fill(one, 92, subsequent_indent="    ") for one in lines]
+        listed = textwrap.indent("\n".join(filled), "    ")
+        return f"{inspect.cleandoc(self._text or '')}\n\nArgs:\n{listed}\n".lstrip()
+
+
+def documented(config: type[Config]) -> type[Config]:
+    """A config class whose docstring lists its settings with their help texts, for `help`.
+
+    It stands above the decorator of attrs: `@documented`, then `@attrs.frozen(kw_only=True)`.
+    """
+    config.__doc__ = _ListsSettings(config.__doc__)  # type: ignore[assignment]
+    return config
 
 
 def finite(_: object, attribute: attrs.Attribute[Any], value: float | Iterable[float]) -> None:

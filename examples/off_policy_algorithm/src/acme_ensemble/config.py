@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import attrs
 
-from rlk.settings import at_least, setting
+from rlk.settings import at_least, documented, setting
 from rlk_off_policy import settings
 from rlk_schedules import ScheduleLike
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class EnsembleDDPGConfig:
     """Hyperparameters. A timestep is one step of one environment; actions are -1 to 1."""

@@ -74,8 +74,8 @@ class KLPenaltyPPO:
     @torch.no_grad()
     def parameters(self, observation: Tensor) -> Tensor:
         """Those of the distributions of actions now, [B, P]."""
-        (found,) = self.policy(observation, "pi")
-        return found
+        found: tuple[Tensor, ...] = self.policy(observation, "pi")
+        return found[0]
 
     def adapt(self, kl: Tensor) -> None:
         """Adapt the weight of the penalty to the divergences float [B] of this collection."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import attrs
 
-from rlk.settings import above, at_least, setting
+from rlk.settings import above, at_least, documented, setting
 from rlk_on_policy import settings
 from rlk_schedules import ScheduleLike
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class KLPenaltyPPOConfig:
     """Hyperparameters."""

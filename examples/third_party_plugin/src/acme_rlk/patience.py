@@ -1,11 +1,20 @@
 """Stops a run whose episodes have stopped getting better."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import attrs
 
 from rlk import Component, Patch, hookimpl
-from rlk.settings import setting
+from rlk.settings import documented, setting
+
+if TYPE_CHECKING:
+    from rlk import RunSpec
+    from rlk.running.run import Run
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class PatienceConfig:
     """How long to wait."""
@@ -22,12 +31,12 @@ class Patience:
     config: PatienceConfig
 
     @hookimpl
-    def rlk_configure(self, spec):
+    def rlk_configure(self, spec: RunSpec) -> Patch:
         """Propose a setting; one that the user has set takes precedence."""
         return Patch({"log_interval": 5}, reason="to see it coming")
 
     @hookimpl
-    def rlk_should_stop(self, run):
+    def rlk_should_stop(self, run: Run) -> str | None:
         """The reason to stop, or None."""
         returns = [return_ for return_, _ in run.metrics.recent_episodes]
         wait = self.config.episodes
@@ -36,4 +45,5 @@ class Patience:
         return None
 
 
-component = Component(name="patience", factory=Patience, config=PatienceConfig, summary=__doc__)
+SUMMARY = "stops a run whose episodes have stopped getting better"
+component = Component(name="patience", factory=Patience, config=PatienceConfig, summary=SUMMARY)

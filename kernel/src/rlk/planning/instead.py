@@ -31,13 +31,13 @@ class Instead:
         return cls(sentences=(sentence,))
 
     @classmethod
-    def of_part(cls, part: Choice, values: Mapping[str, Any]) -> Instead:
+    def of_choice(cls, choice: Choice, values: Mapping[str, Any]) -> Instead:
         """Settings of a component that is in the run."""
         if not values:
-            return cls.said(f"{part.name} is in this run already. Leave it out.")
-        if not part.slot or part.slot in STACKED or part.component.stages:
-            return cls(plugins={part.name: values})
-        prefix = "" if part.slot == "algorithm" else f"{part.slot}."
+            return cls.said(f"{choice.name} is in this run already. Leave it out.")
+        if not choice.slot or choice.slot in STACKED or choice.component.stages:
+            return cls(plugins={choice.name: values})
+        prefix = "" if choice.slot == "algorithm" else f"{choice.slot}."
         return cls({f"{prefix}{key}": value for key, value in values.items()})
 
     @classmethod
@@ -63,7 +63,7 @@ class Instead:
         """The keywords of `rlk.make`; empty if there are none."""
         dotted = {key: value for key, value in self.settings.items() if "." in key}
         words = [f"{key}={value!r}" for key, value in self.settings.items() if key not in dotted]
-        words += [f"**{dotted!r}"] if dotted else []
+        words += [f"settings={dotted!r}"] if dotted else []
         words += [f"plugins={[*self._plugins()]!r}"] if self.plugins else []
         return ", ".join(words)
 

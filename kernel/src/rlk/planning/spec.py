@@ -20,6 +20,8 @@ from rlk.registry.kinds import SLOTS, STACKED, option_of
 
 #: The prefix of keys that are keywords of the environment.
 ENV_PREFIX = "env."
+#: The keys of every run, whatever its components; None leaves them open.
+KEYS_OF_RUN = ("plugins", *RUN_KEYS, *SLOTS)
 
 
 @attrs.frozen
@@ -101,16 +103,13 @@ def make_spec(
         PlanError: for invalid plugins or an invalid folder, or a slot that may not be empty.
     """
     values = dict(given) if is_flat else flatten(given)
-    for key in ("plugins", *RUN_KEYS, *SLOTS):
+    for key in KEYS_OF_RUN:
         if key in values and values[key] is None:
             del values[key]
     values |= {slot: _emptied(slot) for slot in SLOTS if _is_the_word_none(values.get(slot))}
     if "env.id" in values:
         values["env"] = values.pop("env.id")
-    plugins = values.pop("plugins", ())
-    if not isinstance(plugins, Iterable):
-        raise PlanError(f"plugins must be a list of plugins, got {plugins!r:.80}.")
-    plugins = (plugins,) if isinstance(plugins, str) else tuple(plugins)
+    plugins = plugins_of(values.pop("plugins", None))
     if not isinstance(out := values.get("out", ""), (str, os.PathLike)):
         raise PlanError(f"out is the name of a folder, got {out!r:.80}.")
     if out:
@@ -118,6 +117,15 @@ def make_spec(
     by = Origin(origin, Rank.FILE) if isinstance(origin, str) else origin
     origins = dict.fromkeys(values, by) if origin else {}
     return RunSpec(algo, values, plugins, origins)
+
+
+def plugins_of(given: Iterable[Any] | None) -> tuple[Any, ...]:
+    """The plugins that were given; a text is one plugin. PlanError for what is no list of them."""
+    if given is None:
+        return ()
+    if not isinstance(given, Iterable):
+        raise PlanError(f"plugins must be a list of plugins, got {given!r:.80}.")
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def _is_the_word_none(value: Any) -> bool:

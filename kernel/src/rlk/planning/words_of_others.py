@@ -56,8 +56,8 @@ OF_A_RUN: Mapping[str, str] = {
         "methods are hooks (@rlk.hookimpl), or one of: rlk plugins list --kind callbacks",
     ),
     **dict.fromkeys(_OF_WRAPPERS, _WRAPPERS),
-    "env_kwargs": "keywords of the environment are settings: **{'env.NAME': VALUE}, and on the "
-    "command line --set env.NAME=VALUE",
+    "env_kwargs": "keywords of the environment have dotted keys: settings={'env.NAME': VALUE}, and "
+    "on the command line --set env.NAME=VALUE",
     **dict.fromkeys(
         ("vec_env_cls", "vec_env_class"),
         "vector environments have names: vec_env='NAME' (--vec-env NAME) with one of: "
@@ -79,14 +79,14 @@ def refuse_words_of_others(draft: Draft, chosen: Iterable[Choice]) -> None:
         chosen: the components of the run, the algorithm first.
     """
     chosen = tuple(chosen)
-    names = {name for part in chosen for name in (part.name, part.alias)}
+    names = {name for choice in chosen for name in (choice.name, choice.alias)}
     owners = {"env", *draft.layers.slots, *names}
-    for part in chosen:
-        own = settings.names(part.component.config)
-        given = _given(draft, part, owners) if part.slot in ("algorithm", "policy") else {}
+    for choice in chosen:
+        own = settings.names(choice.component.config)
+        given = _given(draft, choice, owners) if choice.slot in ("algorithm", "policy") else {}
         for word in (word for word in given if word not in own):
             words = WordsOfOthers(draft.registries, in_run(draft, chosen))
-            if part.slot == "policy":
+            if choice.slot == "policy":
                 found = words.keyword(word, given[word], TABLES["policy_kwargs"])
             else:
                 found = words.instead(word, given[word], given)
@@ -101,12 +101,12 @@ def in_run(draft: Draft, chosen: Iterable[Choice]) -> tuple[Choice, ...]:
     return (*chosen, *(one for space in spaces for one in filling(draft, "distribution", space)))
 
 
-def _given(draft: Draft, part: Choice, owners: set[str]) -> dict[str, Any]:
+def _given(draft: Draft, choice: Choice, owners: set[str]) -> dict[str, Any]:
     """What the user or a file sets of a component; the keys of one table are put together.
 
     Args:
         draft: all settings.
-        part: the component.
+        choice: the component.
         owners: what may be before the dot of a setting of this run. Keys below anything else that
             is not installed, such as `policy_kwargs.layers`, are a table of the algorithm.
     """
@@ -116,9 +116,9 @@ def _given(draft: Draft, part: Choice, owners: set[str]) -> dict[str, Any]:
         is_table = owner not in owners and owner not in draft.registries
         if not dot or not setting.is_demand:
             continue
-        if owner in (part.slot, part.name, part.alias):
+        if owner in (choice.slot, choice.name, choice.alias):
             found = with_key(found, own, setting.value)
-        elif part.slot == "algorithm" and is_table:
+        elif choice.slot == "algorithm" and is_table:
             found = with_key(found, key, setting.value)
     return found
 
@@ -128,7 +128,7 @@ class WordsOfOthers:
     """Looks up the words of other libraries in the records of components."""
 
     registries: Registries
-    parts: tuple[Choice, ...] = ()  #: of the run, the algorithm first; empty if they are unknown
+    choices: tuple[Choice, ...] = ()  #: of the run, the algorithm first; empty if they are unknown
 
     @classmethod
     def of(cls, kernel: Kernel, spec: RunSpec) -> WordsOfOthers:
@@ -149,7 +149,7 @@ class WordsOfOthers:
             return self._of_table(word, value)
         if word == "env_kwargs" and isinstance(value, Mapping):
             return Instead({f"{ENV_PREFIX}{key}": one for key, one in value.items()})
-        found = self._of_parts(word, value, given) or self._of_class(word, value)
+        found = self._of_choices(word, value, given) or self._of_class(word, value)
         if found is None and word in OF_A_RUN:
             return Instead.said(OF_A_RUN[word])
         kinds = (*SLOTS.values(), *LISTS)
@@ -166,12 +166,12 @@ class WordsOfOthers:
         value = _read(value)
         if word in TABLES:
             return self._of_table(word, value)
-        if found := self._of_parts(word, value, {}):
+        if found := self._of_choices(word, value, {}):
             return found
-        for part in self.parts:
-            has_it = word in settings.names(part.component.config)
-            if has_it and part.slot in ("algorithm", *slots):
-                return Instead.of_part(part, {word: value})
+        for choice in self.choices:
+            has_it = word in settings.names(choice.component.config)
+            if has_it and choice.slot in ("algorithm", *slots):
+                return Instead.of_choice(choice, {word: value})
         kinds = [SLOTS[slot] for slot in slots]
         if found := self._of_absent(word, value, kinds, {}) or self._of_class(word, value):
             return found
@@ -190,14 +190,14 @@ class WordsOfOthers:
             found.append(known or Instead.said(f"No component has {key}: leave it out."))
         return Instead.joined(found)
 
-    def _of_parts(self, word: str, value: Any, given: Mapping[str, Any]) -> Instead | None:
+    def _of_choices(self, word: str, value: Any, given: Mapping[str, Any]) -> Instead | None:
         """By the record of a component of the run."""
-        for part in self.parts:
-            found = from_record(part.component, word, value, given)
+        for choice in self.choices:
+            found = from_record(choice.component, word, value, given)
             if isinstance(found, str):
                 return Instead.said(found)
             if found is not None:
-                return Instead.of_part(part, found)
+                return Instead.of_choice(choice, found)
         return None
 
     def _of_absent(
@@ -231,7 +231,7 @@ class WordsOfOthers:
 
     def _absent(self, kinds: Iterable[str]) -> Iterator[Component]:
         """Installed components that are not in the run, those with the shortest names first."""
-        taken = {part.name for part in self.parts}
+        taken = {choice.name for choice in self.choices}
         for kind in kinds:
             for entry in sorted(self.registries[kind], key=lambda one: (len(one.name), one.name)):
                 with contextlib.suppress(BrokenPlugin):

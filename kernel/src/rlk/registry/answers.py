@@ -74,8 +74,9 @@ def _is_any(protocol: str, *others: str) -> Callable[[Any], bool]:
 
     def fits(answer: Any) -> bool:
         from rlk import protocols  # not at the top: what only lists components starts without it
+        from rlk.required_methods import names_of
 
-        wanted = [protocols.names_of(getattr(protocols, name)) for name in (protocol, *others)]
+        wanted = [names_of(getattr(protocols, name)) for name in (protocol, *others)]
         return _has(*frozenset.intersection(*wanted))(answer)
 
     return fits

@@ -132,17 +132,17 @@ def _missing_methods(factory: type, kind: str, stages: tuple[str, ...]) -> froze
 
     The result is cached, because a run asks for each of its factories several times.
     """
-    from rlk import protocols  # not at the top: what only lists components starts without it
+    from rlk import required_methods  # not at the top: what only lists components starts without it
 
-    wanted = protocols.methods(kind, stages)
+    wanted = required_methods.methods(kind, stages)
     abstract: frozenset[str] = getattr(factory, "__abstractmethods__", frozenset())
-    return abstract.union(wanted - protocols.members(factory))
+    return abstract.union(wanted - required_methods.members(factory))
 
 
 @cache
 def _has_half_a_state(factory: type, kind: str) -> bool:
     """Whether it has one of the two methods of a state, which would be lost without a word."""
-    from rlk import protocols  # as above
+    from rlk import protocols, required_methods  # as above
 
-    of_state = protocols.names_of(protocols.Stateful)
-    return kind in _MAY_BE_STATEFUL and len(of_state & protocols.members(factory)) == 1
+    of_state = required_methods.names_of(protocols.Stateful)
+    return kind in _MAY_BE_STATEFUL and len(of_state & required_methods.members(factory)) == 1

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar, overload
 
 import attrs
 
@@ -14,6 +14,7 @@ from rlk.errors import SHOWN, BrokenPlugin, PlanError, UnknownName, nearest
 from rlk.registry.entry import Entry
 from rlk.registry.kinds import singular, why_unusable
 
+Made = TypeVar("Made")
 #: A class with its module, as `import` and the zoo of Stable-Baselines3 write it.
 _DOTTED = re.compile(r"([A-Za-z_]\w*(?:\.\w+)*)\.([A-Z]\w*)")
 #: The owner of components that a program has registered itself.
@@ -34,6 +35,10 @@ class Registry:
         """Add the entry of a distribution; one that is found twice counts once."""
         self.entries.setdefault(entry.name, {}).setdefault(entry.dist, entry)
 
+    @overload
+    def register(self, name: str, factory: Made, **fields: Any) -> Made: ...
+    @overload
+    def register(self, name: str, **fields: Any) -> Callable[[Made], Made]: ...
     def register(self, name: str, factory: Any = None, **fields: Any) -> Any:
         """Add a component by hand; it wins over an installed one of the same name.
 

@@ -80,7 +80,7 @@ def refuse_lost(lost: Sequence[LostSetting], *, resumes: bool) -> None:
         if one.computes:
             raise PlanError(
                 f"{one.key} was {one.was}, and the network was made with it. Pass it again: "
-                f"in Python, rlk.load(…, **{{{one.typed!r}: …}})"
+                f"in Python, rlk.load(…, settings={{{one.typed!r}: …}})"
             )
     if lost and resumes:
         lines = [f"{one.typed} was {one.was}." for one in lost]

@@ -72,7 +72,7 @@ def _refuse_object_or_code(key: str, value: Any) -> None:
     if lost is not None:
         raise PlanError(
             f"this model's environment was made with {lost!r:.200} in {key}, an object, which no "
-            f"file holds. Pass it again: in Python, rlk.load(…, **{{{key!r}: …}})."
+            f"file holds. Pass it again: in Python, rlk.load(…, settings={{{key!r}: …}})."
         )
     code = code_in(value)
     if code is not None:
@@ -80,7 +80,7 @@ def _refuse_object_or_code(key: str, value: Any) -> None:
             f"this model's environment was made with {key}={value!r:.200}, where {code!r} "
             "names code, which no file may run by itself. Pass it again: "
             f"{typed('--set', f'{key}={typed_value(value)}')}, or in Python "
-            f"rlk.load(…, **{{{key!r}: {value!r:.200}}})."
+            f"rlk.load(…, settings={{{key!r}: {value!r:.200}}})."
         )
 
 

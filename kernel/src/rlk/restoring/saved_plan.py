@@ -18,7 +18,7 @@ from rlk.planning.environment import EnvChoice
 from rlk.planning.layers import CALLER, JOINED, SAVED, Origin
 from rlk.planning.plan import Plan
 from rlk.planning.saved_keywords import plain_keywords, tuples_in
-from rlk.planning.spec import RunSpec, make_spec, plugin_key
+from rlk.planning.spec import RunSpec, make_spec, plugin_key, plugins_of
 from rlk.registry.kinds import SLOTS, STACKED
 from rlk.restoring.kept_components import (
     without_absent,
@@ -117,7 +117,7 @@ def spec_of(
     kernel: Kernel,
     *,
     env: Any = None,
-    plugins: tuple[Any, ...] = (),
+    plugins: Iterable[Any] | None = None,
     changes: Mapping[str, Any] | None = None,
     resumes: bool = False,
     to_act: bool = False,
@@ -139,7 +139,7 @@ def spec_of(
         BadFile: if `as_json` cannot have written it.
         PlanError: if something must be passed again, or the file names a place.
     """
-    changes, registries = changes or {}, kernel.registries
+    changes, plugins, registries = changes or {}, plugins_of(plugins), kernel.registries
     saved = structured(SavedPlan, plan, "the saved plan")
     _connect(saved, plugins, changes, registries)
     algo, others = restore_algorithm(saved.algorithm, plugins, registries)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -23,6 +23,9 @@ from rlk.strict_types import own_number
 if TYPE_CHECKING:
     from rlk.running.run import Run
 
+    #: A function of the run, several callbacks, or an object that implements hooks.
+    Callback = Callable[[Run], bool | None] | Iterable[object] | object | None
+
 #: The hooks of a plugin's state: what saves is called for callbacks, too, and what loads only for
 #: plugins.
 _OF_STATE = {"rlk_save", "rlk_load", "rlk_save_with_model", "rlk_load_with_model"}
@@ -31,7 +34,7 @@ ANSWERED = {*LIFECYCLE, "rlk_check_plan", *_OF_STATE}
 
 
 @contextlib.contextmanager
-def listening(run: Run, callback: Any) -> Iterator[None]:
+def listening(run: Run, callback: Callback) -> Iterator[None]:
     """Let callbacks listen to a run within this context, after its plugins.
 
     Args:
@@ -60,7 +63,7 @@ def listening(run: Run, callback: Any) -> Iterator[None]:
         run.listeners = before
 
 
-def _listed(callback: Any) -> Sequence[Any]:
+def _listed(callback: Callback) -> Sequence[Any]:
     if callback is None:
         return []
     return callback if isinstance(callback, (list, tuple)) else [callback]

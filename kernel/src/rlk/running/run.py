@@ -14,7 +14,7 @@ from torch import Tensor
 from rlk.abilities import acting_by
 from rlk.errors import RlkError, UnknownName
 from rlk.optimise import Group, Optimiser
-from rlk.records import Batch, Step, Update
+from rlk.records import Step, Update
 from rlk.registry.answers import check_given
 from rlk.running.clock import Clock, Scheduled
 from rlk.running.failed_writes import FailedWrites
@@ -25,10 +25,11 @@ from rlk.running.rows import numbers_of, shortest
 from rlk.running.schedules import Schedules
 
 if TYPE_CHECKING:
+    import gymnasium as gym
     import numpy as np
 
+    from rlk import protocols
     from rlk.planning.plan import Plan
-    from rlk.protocols import Actor, Algorithm, Collector, Communicator, Parameters, Stateful
     from rlk.registry.hooks import Hooks, Listener
     from rlk.running.learning_call import LearningCall
     from rlk.running.modes import Modes
@@ -46,8 +47,8 @@ class Run:
     process: int  #: the number of the process that made it
     hooks: Hooks  #: its own plugin manager
     out: Path | None  #: its folder, or None if it writes nothing
-    observation_space: Any  #: of one environment
-    action_space: Any  #: of one environment
+    observation_space: gym.Space[Any]  #: of one environment
+    action_space: gym.Space[Any]  #: of one environment
     n_envs: int  #: environments stepped together
     clock: Clock  #: timesteps, iterations, updates, episodes
     metrics: Metrics  #: the latest episodes, and what updates report
@@ -57,24 +58,24 @@ class Run:
     failed_writes: FailedWrites  #: what could not be written
     on_close: list[Callable[[], None]]  #: called when it is closed, the last first
     on_change_env: list[Callable[[], None]]  #: called when it moves to another environment
-    communicator: Communicator  #: how ranks agree
+    communicator: protocols.Communicator  #: how ranks agree
     streams: Streams  #: its random streams
-    device: Any  #: the torch device of the policy
-    env: Any  #: the training vector environment
+    device: str  #: where the policy is, by torch's name: `cpu`, `cuda`, `cuda:1`
+    env: Any  #: the training vector environment: Gymnasium's, and what its backend adds
     distribution: Any  #: of the actions, or None
     optimise: Optimiser  #: the optimiser seam
-    policy: Any  #: the policy module
+    policy: Any  #: the policy module, of the class that the algorithm asked for
     modes: Modes  #: whether the policy acts or learns
-    parameters: Parameters  #: the flat parameters of the policy
-    algorithm: Algorithm  #: the algorithm
-    actor: Actor  #: the collector's actor, noise included
-    actors: list[Actor]  #: it and those inside it, the innermost first
-    noises: dict[str, Stateful]  #: those whose state a model holds, by name
-    storage: Any  #: the base storage, decorated
+    parameters: protocols.Parameters  #: the flat parameters of the policy
+    algorithm: protocols.Algorithm  #: the algorithm
+    actor: protocols.Actor  #: the collector's actor, noise included
+    actors: list[protocols.Actor]  #: it and those inside it, the innermost first
+    noises: dict[str, protocols.Stateful]  #: those whose state a model holds, by name
+    storage: Any  #: the base storage, decorated, likewise
     add: Callable[[Step], None]  #: the storage's, in all wrappers, as the collector calls it
-    collector: Collector  #: rollout collection
+    collector: protocols.Collector  #: rollout collection
     collect: Callable[[], bool]  #: the collector's, in all wrappers, as the loop calls it
-    update: Callable[[Batch, Any], Update]  #: the algorithm's, in all wrappers
+    update: Callable[[Any, protocols.Optimise], Update]  #: the algorithm's, in all wrappers
     #: By lifecycle hook, each after its plugin's name; called with the hook's keywords.
     listeners: dict[str, list[tuple[str, Listener]]]
     activity: str = ""  #: what it is doing: the lifecycle hook called last, or as a plugin says
@@ -117,7 +118,7 @@ class Run:
         *,
         learning_rate: Scheduled,
         max_grad_norm: float | None = None,
-        parameters: Parameters | None = None,
+        parameters: protocols.Parameters | None = None,
         **options: Any,
     ) -> None:
         """Declare the parameters that `optimise(name, …)` moves.
@@ -206,7 +207,7 @@ class Run:
 
     def make_actor(
         self, rng: np.random.Generator | None = None, policy: torch.nn.Module | None = None
-    ) -> Actor:
+    ) -> protocols.Actor:
         """A new actor: the algorithm's own, or a plugin's replacement.
 
         Args:
@@ -216,11 +217,11 @@ class Run:
         """
         self.parameters.adopt()  # an actor may keep the memory that it finds
         stream = self.streams.numpy("actor") if rng is None else rng
-        actor: Actor = self.plan.algorithm.called(self.algorithm.actor, stream)
+        actor: protocols.Actor = self.plan.algorithm.called(self.algorithm.actor, stream)
         check_given(self.plan.algorithm.title, "actor", actor)
         if policy is not None:
             actor = acting_by(policy, actor, self.plan.algorithm.title)
-        other: Actor | None = self.hooks.only("rlk_make_actor", run=self, actor=actor)
+        other: protocols.Actor | None = self.hooks.only("rlk_make_actor", run=self, actor=actor)
         return actor if other is None else other
 
     # ---- its life: who listens, and when it ends -------------------------------------------------

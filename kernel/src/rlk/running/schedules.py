@@ -67,7 +67,7 @@ class Schedules:
         """Whether there is a number of that name."""
         return any(one.name == name for one in self._numbers)
 
-    def add(self, value: Scheduled, device: Any, name: str) -> Tensor:
+    def add(self, value: Scheduled, device: str, name: str) -> Tensor:
         """Add a number that has a name.
 
         Raises:
@@ -78,7 +78,7 @@ class Schedules:
         whose, tensor = f"the scheduled number {name!r}", torch.zeros((), device=device)
         return self._add(_Number(tensor, whose, -LARGEST_FLOAT32, name), value)
 
-    def add_rate(self, value: Scheduled, device: Any, group: str) -> Tensor:
+    def add_rate(self, value: Scheduled, device: str, group: str) -> Tensor:
         """Add the learning rate of a parameter group; RlkError unless it is finite, at least 0."""
         whose, tensor = f"the learning rate of group {group!r}", torch.zeros((), device=device)
         return self._add(_Number(tensor, whose, 0.0, None), value)

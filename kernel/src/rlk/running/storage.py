@@ -11,9 +11,9 @@ from rlk.abilities import Decorated, Discounts, offers
 from rlk.errors import BrokenPlugin, NotFinite, PlanError
 from rlk.finite import finite
 from rlk.planning.environment import MakeEnv
-from rlk.protocols import methods
 from rlk.records import Field, Schema, Step
 from rlk.registry.answers import check_given
+from rlk.required_methods import methods
 from rlk.running.vec_env import stack_size
 from rlk.wrapping import wrapped
 

@@ -159,7 +159,7 @@ def resumed(path: Path, *plugins: Any, out: Path) -> Agent:
     spec = spec_of(
         state["manifest"]["plan"],
         KERNEL,
-        observers=True,
+        resumes=True,
         env=WALK,
         plugins=plugins,
         changes=changes,

@@ -17,12 +17,13 @@ def test_a_file_to_write_to_is_passed_again_unless_it_is_the_default() -> None:
 def test_a_program_passes_all_of_it_as_keywords() -> None:
     plugins = [("--plugin", "./a.py:X"), ("--plugin", "b:Y")]
     changes = [("--set", "policy=./n.py:Net"), ("--set", 'csv.files=["a", "b"]')]
-    again = ToPassAgain([("--env", "m:Maze"), *plugins, *changes], ["plugins=[…]", "noise=Mine"])
+    objects = [("plugins", "…"), ("noise", "Mine"), ("evaluation.env", "…")]
+    again = ToPassAgain([("--env", "m:Maze"), *plugins, *changes], objects)
     assert again.keywords == [
         "env='m:Maze'",
         "policy='./n.py:Net'",
-        "**{'csv.files': ['a', 'b']}",
         "noise=Mine",
+        "settings={'csv.files': ['a', 'b'], 'evaluation.env': …}",
         "plugins=['./a.py:X', 'b:Y', …]",
     ]
     assert ToPassAgain([], []).keywords == []

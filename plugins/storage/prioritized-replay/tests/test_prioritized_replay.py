@@ -12,8 +12,8 @@ import torch
 
 from rlk.component import Component
 from rlk.errors import RlkError
-from rlk.protocols import members, methods
 from rlk.records import Batch, Schema, Step, Update
+from rlk.required_methods import members, methods
 from rlk.running.clock import Clock
 from rlk_prioritized_replay.component import component
 from rlk_prioritized_replay.config import PrioritizedReplayConfig

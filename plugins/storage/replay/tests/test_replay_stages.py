@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from rlk.errors import RlkError
-from rlk.protocols import members, methods
 from rlk.records import Array, Batch, Field, Schema, Step, Update
+from rlk.required_methods import members, methods
 from rlk_replay.config import ReplayConfig
 from rlk_replay.protocol import ReplayStorage
 from rlk_replay.storage import Replay

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import attrs
 
-from rlk.settings import UNIT, above, at_least, below, finite, setting
+from rlk.settings import UNIT, above, at_least, below, documented, finite, setting
 from rlk_on_policy import settings
 from rlk_schedules import ScheduleLike
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class A2CConfig:
     """Hyperparameters of A2C.

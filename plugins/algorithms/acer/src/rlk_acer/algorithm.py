@@ -11,6 +11,7 @@ from torch import Tensor
 
 from rlk.protocols import Actor, Optimise, State
 from rlk.records import Field, Loss, Update
+from rlk.spaces import choices_of
 from rlk_acer import loss as losses
 from rlk_acer.config import ACERConfig
 from rlk_acer.trajectories import Trajectories, trajectories
@@ -44,7 +45,7 @@ class ACER:
     @staticmethod
     def heads(config: ACERConfig, run: Run) -> Heads:
         """`qf` has the layers of the role `vf`: a policy's settings for the value apply to it."""
-        n_actions = int(run.action_space.n)
+        (n_actions,), _ = choices_of(run.action_space)
         return {
             "pi": lambda trunk: policy_head(trunk, run.distribution),
             "qf": lambda trunk: q_head(trunk, n_actions, role="vf"),

@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from rlk.settings import UNIT, above, at_least, between, finite, fits_float32, setting
+from rlk.settings import UNIT, above, at_least, between, documented, finite, fits_float32, setting
 from rlk_on_policy import settings
 from rlk_schedules import ScheduleLike
 
@@ -29,6 +29,7 @@ def _can_be_reached(config: ACERConfig, attribute: attrs.Attribute[Any], value: 
         )
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class ACERConfig:
     """Hyperparameters of ACER."""

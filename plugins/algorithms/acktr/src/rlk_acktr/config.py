@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import UNIT, setting
+from rlk.settings import UNIT, documented, setting
 from rlk_kfac.config import (
     ASYNC_EIGEN_DECOMP,
     KFAC_CLIP,
@@ -16,6 +16,7 @@ from rlk_on_policy import settings
 from rlk_schedules import ScheduleLike
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class ACKTRConfig:
     """Hyperparameters of ACKTR. Those of K-FAC go to the optimiser `kfac`."""

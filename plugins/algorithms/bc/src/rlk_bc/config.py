@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import attrs
 
-from rlk.settings import above, at_least, at_most, finite, setting
+from rlk.settings import above, at_least, at_most, documented, finite, setting
 from rlk_expert_data.settings import EXPERT_PATH, TRAJ_LIMITATION
 from rlk_schedules import ScheduleLike, is_schedule
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class ExpertConfig:
     """Which expert's transitions to learn from, and how."""
@@ -27,6 +28,7 @@ class ExpertConfig:
     )
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class BCConfig(ExpertConfig):
     """Hyperparameters of `bc`; those of the expert go to `expert-transitions`."""

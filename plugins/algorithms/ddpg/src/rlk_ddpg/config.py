@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk.settings import PluginText, at_least, finite, setting
+from rlk.settings import PluginText, at_least, documented, finite, setting
 from rlk_observation_statistics.config import is_range
 from rlk_off_policy import settings
 from rlk_schedules import ScheduleLike, is_schedule
@@ -24,6 +24,7 @@ def _needs_normalized_returns(config: DDPGConfig, _: Any, value: bool) -> None:
         raise ValueError("enable_popart changes normalised returns: set normalize_returns=true too")
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class DDPGConfig:
     """Hyperparameters of DDPG. A timestep is one step of one environment; actions are -1 to 1."""

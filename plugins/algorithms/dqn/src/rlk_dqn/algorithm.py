@@ -11,6 +11,7 @@ from torch import Tensor
 
 from rlk.protocols import Optimise, State
 from rlk.records import Batch, Field, Loss, Update
+from rlk.spaces import choices_of
 from rlk_dqn import loss as losses
 from rlk_dqn.config import DQNConfig
 from rlk_dqn.interval import TimestepInterval
@@ -43,7 +44,8 @@ class DQN:
     @staticmethod
     def heads(config: DQNConfig, run: Run) -> Heads:
         make = DuelingHead if config.dueling else q_head
-        return {"qf": lambda trunk: make(trunk, int(run.action_space.n))}
+        (n_actions,), _ = choices_of(run.action_space)
+        return {"qf": lambda trunk: make(trunk, n_actions)}
 
     def steps_per_collect(self) -> int:
         return self.schedule.steps_per_collect()

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import attrs
 
-from rlk.settings import UNIT, above, at_least, at_most, setting
+from rlk.settings import UNIT, above, at_least, at_most, documented, setting
 from rlk_off_policy import settings
 from rlk_schedules import ScheduleLike
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class DQNConfig:
     """Hyperparameters of DQN. A timestep is one step of one environment."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import above, at_least, setting
+from rlk.settings import above, at_least, documented, setting
 from rlk_on_policy import settings
 from rlk_on_policy.settings import is_clip_range
 from rlk_schedules import ScheduleLike
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class PPOConfig:
     """Hyperparameters of PPO.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import attrs
 
-from rlk.settings import above, at_least, finite, setting
+from rlk.settings import above, at_least, documented, finite, setting
 from rlk_on_policy import settings
 from rlk_on_policy.settings import is_clip_range
 from rlk_schedules import ScheduleLike, is_curve_of, is_schedule
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class PPO1Config:
     """Hyperparameters of PPO1.

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import attrs
 
-from rlk.settings import PluginText, at_least, setting
+from rlk.settings import PluginText, at_least, documented, setting
 from rlk_off_policy import settings
 from rlk_schedules import ScheduleLike
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class SACConfig:
     """Hyperparameters of SAC. A timestep is one step of one environment."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import attrs
 
-from rlk.settings import PluginText, at_least, fits_float32, setting
+from rlk.settings import PluginText, at_least, documented, fits_float32, setting
 from rlk_off_policy import settings
 from rlk_schedules import ScheduleLike
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class TD3Config:
     """Hyperparameters of TD3. A timestep is one step of one environment; actions are -1 to 1."""

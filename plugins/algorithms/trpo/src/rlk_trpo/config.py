@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import attrs
 
-from rlk.settings import at_least, setting
+from rlk.settings import at_least, documented, setting
 from rlk_natural_gradient.config import CG_DAMPING, CG_ITERS, MAX_KL
 from rlk_on_policy import settings
 from rlk_schedules import ScheduleLike, is_schedule
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class TRPOConfig:
     """Hyperparameters of TRPO. `max_kl`, `cg_iters`, `cg_damping` go to `natural-gradient`."""

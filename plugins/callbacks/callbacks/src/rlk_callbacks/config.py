@@ -6,9 +6,10 @@ from typing import Any
 
 import attrs
 
-from rlk.settings import at_least, finite, setting
+from rlk.settings import at_least, documented, finite, setting
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class CheckpointConfig:
     """Settings of `checkpoint`."""
@@ -36,6 +37,7 @@ class CheckpointConfig:
     )
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class EvaluationConfig:
     """Settings of `evaluation`; in `EvalCallback` two are `eval_freq` and `n_eval_episodes`."""

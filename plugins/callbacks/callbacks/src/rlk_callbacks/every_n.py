@@ -40,7 +40,7 @@ class EveryN:
         if self._config.call is None:
             raise PlanError(
                 "callback 'every-n' (rlk-callbacks) has nothing to call. Pass a function of the "
-                "run: rlk.make(…, plugins=['every-n'], **{'every-n': {'call': function}})"
+                "run: rlk.make(…, plugins=['every-n'], settings={'every-n.call': f})"
             )
         self._due = 0
 

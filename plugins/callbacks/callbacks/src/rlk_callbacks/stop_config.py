@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk.settings import at_least, finite, setting
+from rlk.settings import at_least, documented, finite, setting
 
 
 def _which() -> int:
@@ -19,6 +19,7 @@ def _which() -> int:
     )
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class StopOnRewardConfig:
     """The mean return at which training stops."""
@@ -29,6 +30,7 @@ class StopOnRewardConfig:
     evaluation: int = _which()
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class StopOnNoImprovementConfig:
     """How many evaluations without improvement are allowed."""
@@ -47,6 +49,7 @@ class StopOnNoImprovementConfig:
     evaluation: int = _which()
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class MaxEpisodesConfig:
     """The number of episodes after which training ends."""
@@ -56,6 +59,7 @@ class MaxEpisodesConfig:
     )
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class EveryNConfig:
     """The function to call, and how often."""

@@ -26,7 +26,7 @@ class ToPassAgain(NamedTuple):
     """What a command that uses a run needs besides the run's folder."""
 
     typed: list[tuple[str, str]]  #: options with their values
-    objects: list[str]  #: what only a program can pass, as it is written there: `env=…`
+    objects: list[tuple[str, str]]  #: what only a program can pass: keys, and what to write there
 
     @property
     def options(self) -> list[str]:
@@ -36,17 +36,16 @@ class ToPassAgain(NamedTuple):
     @property
     def keywords(self) -> list[str]:
         """All of it, options too, as a program passes it to `rlk.load`."""
-        found = [_keyword(option, value) for option, value in self.typed if option != "--plugin"]
-        found += [text for text in self.objects if text != _PLUGINS]
-        plugins = [repr(value) for option, value in self.typed if option == "--plugin"]
-        plugins += ["…"] if _PLUGINS in self.objects else []
+        given = [_in_python(option, value) for option, value in self.typed] + self.objects
+        plugins = [text for key, text in given if key == _PLUGINS]
+        others = [(key, text) for key, text in given if key != _PLUGINS]
+        found = [f"{key}={text}" for key, text in others if key.isidentifier()]
+        dotted = [f"{key!r}: {text}" for key, text in others if not key.isidentifier()]
+        found += [f"settings={{{', '.join(dotted)}}}"] if dotted else []
         return [*found, f"plugins=[{', '.join(plugins)}]"] if plugins else found
 
 
-#: Plugins that were passed as objects.
-_PLUGINS = "plugins=[…]"
-#: In place of an option, for what only a program can pass.
-_OBJECT = ""
+_PLUGINS = "plugins"
 
 
 def to_pass_again(plan: Plan, *, observers: bool) -> ToPassAgain:
@@ -62,15 +61,18 @@ def to_pass_again(plan: Plan, *, observers: bool) -> ToPassAgain:
             if observers:
                 found += _of_marked_settings(choice)
             found += _of_component(choice)
-    objects = dict.fromkeys(text for option, text in found if option == _OBJECT)
-    return ToPassAgain([one for one in found if one[0] != _OBJECT], [*objects])
+    typed = [one for one in found if one[0].startswith("--")]
+    return ToPassAgain(typed, [*dict.fromkeys(one for one in found if one not in typed)])
+
+
+# All of these give options with their values, and keys of what only a program can pass.
 
 
 def _of_environment(env: EnvChoice) -> Iterator[tuple[str, str]]:
     """The environment itself, and keywords that name code."""
     if env.again is None:
         name = getattr(env.maker, "__name__", "")
-        yield _OBJECT, f"env={name if name.isidentifier() else '…'}"
+        yield "env", name if name.isidentifier() else "…"
     elif env.again:
         yield "--env", env.again
     for key, value in env.kwargs.items():
@@ -88,7 +90,7 @@ def _of_marked_settings(choice: Choice) -> Iterator[tuple[str, str]]:
         if any(map(is_code_place, texts_in(getattr(choice.config, name)))):
             yield "--set", f"{choice.name}.{name}={typed_value(values[name])}"
         elif settings.was_callable(values[name]):
-            yield _OBJECT, f"**{{'{choice.name}.{name}': …}}"
+            yield f"{choice.name}.{name}", "…"
 
 
 def _of_component(choice: Choice) -> Iterator[tuple[str, str]]:
@@ -99,19 +101,18 @@ def _of_component(choice: Choice) -> Iterator[tuple[str, str]]:
     elif is_code_place(choice.dist):
         yield "--plugin", choice.dist
     elif choice.dist == PASSED and role in SLOTS:
-        yield _OBJECT, f"{role}={choice.name if choice.name.isidentifier() else '…'}"
+        yield role, choice.name if choice.name.isidentifier() else "…"
     elif choice.dist == PASSED and role != singular("extensions"):
-        yield _OBJECT, _PLUGINS
+        yield _PLUGINS, "…"
     if role in COMPUTING:
         for key, value in settings.unstructure(choice.config).items():
             if settings.was_callable(value):
-                yield _OBJECT, f"**{{'{role}.{key}': …}}"
+                yield f"{role}.{key}", "…"
 
 
-def _keyword(option: str, value: str) -> str:
-    """`--env` or `--set`, with its value, as a keyword of Python."""
-    if option == "--env":
-        return f"env={value!r}"
+def _in_python(option: str, value: str) -> tuple[str, str]:
+    """The key of `--env`, `--plugin` or `--set`, and its value as Python has it."""
+    if option != "--set":
+        return {"--env": "env", "--plugin": _PLUGINS}[option], repr(value)
     key, _, text = value.partition("=")
-    written = repr(parse_value(text))
-    return f"{key}={written}" if key.isidentifier() else f"**{{{key!r}: {written}}}"
+    return key, repr(parse_value(text))

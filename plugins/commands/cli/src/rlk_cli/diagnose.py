@@ -13,7 +13,7 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
-from rlk import protocols
+from rlk import required_methods
 from rlk.errors import BrokenPlugin, described
 from rlk.registry.entry import Entry
 from rlk.registry.implementations import HOOKS
@@ -28,11 +28,14 @@ def problem(entry: Entry) -> str | None:
         return f"nothing reads the entry-point group 'rlk.{entry.kind}'; did you mean 'rlk.{kind}'?"
     try:
         component = entry.component()
-        factory, required = component.factory, protocols.methods(entry.kind, component.stages)
+        factory, required = (
+            component.factory,
+            required_methods.methods(entry.kind, component.stages),
+        )
         if isinstance(factory, str):
             _check_source(entry.kind, factory, required)
         elif isinstance(factory, type):
-            _check_methods(entry.kind, str(factory), required - protocols.members(factory))
+            _check_methods(entry.kind, str(factory), required - required_methods.members(factory))
     except BrokenPlugin as error:
         return str(error).removeprefix(f"{entry.title} is broken: ").removesuffix(".")
     except Exception as error:

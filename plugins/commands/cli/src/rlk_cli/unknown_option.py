@@ -88,7 +88,7 @@ def _settings(option: TypedOption, words: WordsOfOthers) -> list[str]:
         words: those of the components of this run, if they are known.
     """
     key, text = option.key, option.value or VALUE
-    algorithms = [one.component for one in words.parts[:1]] or [*_components("algorithms")]
+    algorithms = [one.component for one in words.choices[:1]] or [*_components("algorithms")]
     own = {name for one in algorithms for name in settings.names(one.config)}
     if key in own:
         return [_set(key, text)]
@@ -99,15 +99,15 @@ def _settings(option: TypedOption, words: WordsOfOthers) -> list[str]:
         found = words.instead(key, one, others)
         if found is not None:
             return [found.typed() or str(found)]
-    having = _in_run(key, value, words) if words.parts else _anywhere(key, text)
+    having = _in_run(key, value, words) if words.choices else _anywhere(key, text)
     return list(dict.fromkeys(having)) or [_set(near, text) for near in nearest(key, own)]
 
 
 def _in_run(key: str, value: Any, words: WordsOfOthers) -> Iterator[str]:
     """What to type for a setting of a component of the run, or of a plugin that may join it."""
-    parts = [one for one in words.parts[1:] if key in settings.names(one.component.config)]
+    parts = [one for one in words.choices[1:] if key in settings.names(one.component.config)]
     for part in parts:
-        yield Instead.of_part(part, {key: value}).typed()
+        yield Instead.of_choice(part, {key: value}).typed()
     for component in (one for kind in LISTS for one in _components(kind)):
         fields = attrs.fields(component.config) if component.config else ()
         is_alone = all(one.default is not attrs.NOTHING for one in fields)

@@ -96,7 +96,8 @@ def option_instead(key: str, value: str, context: click.Context, env: str) -> st
     """
     params = context.command.params
     options = {option for param in params for option in (*param.opts, *param.secondary_opts)}
-    is_of_run = any(isinstance(one, click.Argument) and one.metavar == "RUN" for one in params)
+    arguments = [str(one.metavar) for one in params if isinstance(one, click.Argument)]
+    is_of_run = any(name in ("RUN", "RUN…") for name in arguments)
     for table in [OPTIONS_OF_A_RUN, OPTIONS] if is_of_run else [OPTIONS]:
         text = table.get(f"{key} {value}") or table.get(key, "")
         text = text.format(value=value, command=context.info_name, env=env)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import attrs
 
-from rlk.settings import between, setting
+from rlk.settings import between, documented, setting
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class DiagGaussianConfig:
     """The initial standard deviation."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import above, at_least, between, fits_float32, setting
+from rlk.settings import above, at_least, between, documented, fits_float32, setting
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class GSDEConfig:
     """The initial spread of the noise, what it depends on, and how long it is held."""

@@ -50,7 +50,7 @@ def check_maskable(policy: Any, run: Run) -> None:
         )
 
 
-def masked(policy: Policy, distribution: Maskable, space: spaces.Dict) -> Policy:
+def masked(policy: Policy, distribution: Maskable, space: spaces.Space[Any]) -> Policy:
     """A policy for observations with masks, made from one for observations without.
 
     Args:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import at_least, finite, setting
+from rlk.settings import at_least, documented, finite, setting
 from rlk_expert_data.settings import EXPERT_PATH, TRAJ_LIMITATION
 from rlk_schedules import ScheduleLike, is_schedule
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class GAILConfig:
     """Which expert is imitated, and how the discriminator learns."""
@@ -46,6 +47,7 @@ class GAILConfig:
     )
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class AIRLConfig(GAILConfig):
     """The same for AIRL."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rlk.errors import PlanError, RlkError
-from rlk.hookspecs import hookimpl
+from rlk.hookspecs import Collect, WrapsCollect, hookimpl
 from rlk_adversarial_reward.config import AIRLConfig, GAILConfig
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from rlk_adversarial_reward.discriminator import Discriminator
     from rlk_adversarial_reward.learning import Adversary
     from rlk_expert_data import Trajectories
-
-Collect = Callable[[], bool]
 
 
 class LearntReward:
@@ -94,7 +92,7 @@ class LearntReward:
         return read(self.config.expert_path, self.config.traj_limitation)
 
     @hookimpl(trylast=True)
-    def rlk_wrap_collector(self, run: Run) -> Callable[[Collect], Collect]:
+    def rlk_wrap_collector(self, run: Run) -> WrapsCollect:
         """Replace the rewards of a collection before the algorithm learns from it.
 
         It is the outermost wrapper: rewards are replaced only if the collection is complete on all

@@ -8,7 +8,7 @@ from typing import Literal
 import attrs
 from attrs import validators as v
 
-from rlk.settings import at_least, setting
+from rlk.settings import at_least, documented, setting
 
 Backend = Literal["inductor", "aot_eager", "eager"]
 BACKENDS = ("inductor", "aot_eager", "eager")
@@ -20,6 +20,7 @@ def _names(names: Sequence[str] | None) -> tuple[str, ...] | None:
     return None if names is None else tuple(names)
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class CompileConfig:
     """How the update is compiled."""

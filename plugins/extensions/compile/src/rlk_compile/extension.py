@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rlk.abilities import RefusesTracing, offers
-from rlk.hookspecs import hookimpl
+from rlk.hookspecs import UpdateFunction, WrapsUpdate, hookimpl
 from rlk.terminal import print_on
 from rlk_compile.collective import Traceable
 from rlk_compile.config import CompileConfig
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 #: The conditions of compiled updates are checked after collections of so many timesteps.
 TIMESTEPS = 100
-
-Wrapper = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class Compile:
@@ -51,14 +49,14 @@ class Compile:
         return lambda made: Traceable(made) if made.size > 1 else made
 
     @hookimpl
-    def rlk_wrap_update(self, run: Run) -> Wrapper | None:
+    def rlk_wrap_update(self, run: Run) -> WrapsUpdate | None:
         reason, plan = _why_untraceable(run.policy), run.plan
         if reason is not None:
             title = f"the update of {plan.algorithm.name} runs eagerly"
             _say(run, f"{title}: {plan.policy.title} {reason.rstrip('.')}.")
             return None
 
-        def wrap(update: Callable[..., Any]) -> CompiledUpdate:
+        def wrap(update: UpdateFunction) -> CompiledUpdate:
             self.update = CompiledUpdate(update, run, self.config, lambda text: _say(run, text))
             return self.update
 

@@ -7,12 +7,13 @@ every seven updates. After some 800 it is denormal, and it stays so, as the smal
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from rlk.hookspecs import hookimpl
+from rlk.hookspecs import UpdateFunction, WrapsUpdate, hookimpl
 
 if TYPE_CHECKING:
+    from rlk.protocols import Optimise
+    from rlk.records import Update
     from rlk.running.run import Run
 
 
@@ -35,12 +36,12 @@ class FlushDenormals:
         self._wanted = on_one_thread and not is_flushing()
 
     @hookimpl(trylast=True)
-    def rlk_wrap_update(self) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def rlk_wrap_update(self) -> WrapsUpdate:
         """Around all other wrappers: a compiled update cannot contain it."""
         from torch import set_flush_denormal
 
-        def wrap(update: Callable[..., Any]) -> Callable[..., Any]:
-            def flushing(batch: Any, optimise: Any) -> Any:
+        def wrap(update: UpdateFunction) -> UpdateFunction:
+            def flushing(batch: Any, optimise: Optimise) -> Update:
                 if not self._wanted:
                     return update(batch, optimise)
                 set_flush_denormal(True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from rlk.settings import above, finite, fits_float32, setting
+from rlk.settings import above, documented, finite, fits_float32, setting
 
 
 def is_range(config: object, attribute: attrs.Attribute[Any], value: tuple[float, float]) -> None:
@@ -16,6 +16,7 @@ def is_range(config: object, attribute: attrs.Attribute[Any], value: tuple[float
     fits_float32(config, attribute, value)
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class StatisticsConfig:
     """How observations are normalised."""
@@ -26,6 +27,7 @@ class StatisticsConfig:
     )
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class RangeConfig:
     """The range to which observations are clipped."""

@@ -7,9 +7,11 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from rlk.hookspecs import hookimpl
+from rlk.hookspecs import UpdateFunction, WrapsUpdate, hookimpl
 
 if TYPE_CHECKING:
+    from rlk.protocols import Optimise
+    from rlk.records import Update
     from rlk.running.run import Run
 
 #: The extension after which updates are compiled, and use the passes of this package instead.
@@ -24,7 +26,7 @@ class OwnKernels:
     """
 
     @hookimpl(trylast=True)
-    def rlk_wrap_update(self, run: Run) -> Callable[[Callable[..., Any]], Any] | None:
+    def rlk_wrap_update(self, run: Run) -> WrapsUpdate | None:
         """Around all other wrappers. None where the kernels are of no use."""
         if run.device != "cpu" or any(choice.name == COMPILE for choice in run.plan.extensions):
             return None
@@ -40,8 +42,8 @@ class OwnKernels:
             return None
         built = functools.cache(switch)
 
-        def wrap(update: Callable[..., Any]) -> Callable[..., Any]:
-            def update_with_them(batch: Any, optimise: Any) -> Any:
+        def wrap(update: UpdateFunction) -> UpdateFunction:
+            def update_with_them(batch: Any, optimise: Optimise) -> Update:
                 use = built() if has_transitions(batch, least) else None
                 if use is None:
                     return update(batch, optimise)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import attrs
 
-from rlk.settings import setting
+from rlk.settings import documented, setting
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class ReplayStartConfig:
     """The path of the other run."""

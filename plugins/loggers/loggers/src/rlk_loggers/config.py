@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import attrs
 
-from rlk.settings import at_least, setting
+from rlk.settings import at_least, documented, setting
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class TableConfig:
     """Settings of `table`."""

@@ -7,9 +7,10 @@ from typing import Any
 import attrs
 
 from rlk.errors import PlanError
-from rlk.settings import UNIT, above, at_least, at_most, below, finite, setting
+from rlk.settings import UNIT, above, at_least, at_most, below, documented, finite, setting
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class AdaptiveParameterNoiseConfig:
     """The initial strength of the noise, and the distance that it should lead to."""

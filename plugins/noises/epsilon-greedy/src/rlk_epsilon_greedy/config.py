@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import attrs
 
-from rlk.settings import UNIT, at_least, setting
+from rlk.settings import UNIT, at_least, documented, setting
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class EpsilonGreedyConfig:
     """The probability of a random action, and how it decreases."""

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from rlk.settings import finite, setting
+from rlk.settings import documented, finite, setting
 from rlk_action_scaling.validators import not_negative
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class NormalNoiseConfig:
     """Mean and spread, for actions in -1 to 1."""

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import attrs
 from attrs import validators as v
 
-from rlk.settings import above, at_least, finite, setting
+from rlk.settings import above, at_least, documented, finite, setting
 from rlk_action_scaling.validators import not_negative
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class OrnsteinUhlenbeckNoiseConfig:
     """Mean, scale and time constant of the process, in units of actions from -1 to 1."""

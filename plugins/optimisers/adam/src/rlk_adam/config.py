@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 from attrs import validators as v
 
-from rlk.settings import above, finite, setting
+from rlk.settings import above, documented, finite, setting
 
 Betas = tuple[float, float]
 
@@ -17,6 +17,7 @@ def _decay(_: Any, attribute: attrs.Attribute[Any], value: Betas) -> None:
         raise ValueError(f"{attribute.name} must be two numbers, 0 to below 1; got {value!r}")
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class AdamConfig:
     """How long Adam remembers gradients, and its epsilon, in place of what a group asks for."""

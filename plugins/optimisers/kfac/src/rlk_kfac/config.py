@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from rlk.settings import above, at_least, below, finite, setting
+from rlk.settings import above, at_least, below, documented, finite, setting
 
 # Arguments of `attrs.field` besides the default, for algorithms that have these settings too.
 KFAC_CLIP = setting(
@@ -23,6 +23,7 @@ ASYNC_EIGEN_DECOMP = setting(
 )
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class KfacConfig:
     """How far a step may go, and how the factors are computed."""

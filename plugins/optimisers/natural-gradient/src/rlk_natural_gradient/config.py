@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from rlk.settings import above, at_least, below, finite, setting
+from rlk.settings import above, at_least, below, documented, finite, setting
 
 # Arguments of `attrs.field` besides the default, for algorithms that have these settings too.
 MAX_KL = setting(
@@ -16,6 +16,7 @@ CG_DAMPING = setting(
 )
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class NaturalGradientConfig:
     """How far a step may go, and how exactly it is computed."""

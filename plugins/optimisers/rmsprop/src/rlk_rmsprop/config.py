@@ -7,11 +7,12 @@ from typing import Literal, get_args
 import attrs
 from attrs import validators as v
 
-from rlk.settings import UNIT, at_least, below, setting
+from rlk.settings import UNIT, at_least, below, documented, setting
 
 Variant = Literal["tensorflow", "torch"]
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class RMSPropConfig:
     """The variant of RMSProp, and how long it remembers."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import attrs
 
 from rlk.errors import PlanError
-from rlk.settings import at_least, setting
+from rlk.settings import at_least, documented, setting
 from rlk_mlp.config import ACT_FUN, STATE_VALUE, LayersConfig, are_sizes
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ CNN_EXTRACTOR = setting(
 USUAL = {STATE_VALUE: [64, 64]}
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class CnnConfig(LayersConfig):
     """The settings of the Nature CNN.

@@ -9,7 +9,7 @@ import attrs
 from attrs import validators as v
 
 from rlk.errors import PlanError
-from rlk.settings import at_least, setting
+from rlk.settings import at_least, documented, setting
 from rlk_cnn.config import (
     CHANNELS,
     CNN_EXTRACTOR,
@@ -56,6 +56,7 @@ def _has_nothing_to_share(config: LstmConfig, attribute: attrs.Attribute[Any], v
         )
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class LstmConfig:
     """How large the LSTM is, and what is before and after it."""

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import attrs
 
 from rlk.errors import either, nearest
-from rlk.settings import setting
+from rlk.settings import documented, setting
 
 Roles = dict[str, list[int]]
 
@@ -158,6 +158,7 @@ class LayersConfig:
         return last if isinstance(last, dict) else {}
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class MlpConfig(LayersConfig):
     """Hidden layers, and the module that observations may pass through before them."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from rlk.errors import PlanError
-from rlk.settings import at_least, setting
+from rlk.settings import at_least, documented, setting
 from rlk_cnn.config import CHANNELS, OF_NATURE_CNN, Channels, CnnConfig
 from rlk_mlp.config import MlpConfig
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rlk.planning.plan import Plan
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class MultiInputConfig(MlpConfig):
     """`layers` and `net_arch` are hidden layers on top of all keys together."""

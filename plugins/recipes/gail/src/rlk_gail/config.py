@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import attrs
 
-from rlk.settings import setting
+from rlk.settings import documented, setting
 from rlk_adversarial_reward.config import AIRLConfig, GAILConfig
 
 _MODEL = setting("the on-policy algorithm that learns: trpo, ppo2, a2c, …")
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class GAILRecipeConfig(GAILConfig):
     """The settings of the learnt reward, and the algorithm that learns from it."""
@@ -17,6 +18,7 @@ class GAILRecipeConfig(GAILConfig):
     model: str = attrs.field(default="trpo", **_MODEL)
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class AIRLRecipeConfig(AIRLConfig):
     """The same for AIRL."""

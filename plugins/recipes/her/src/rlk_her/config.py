@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import attrs
 
-from rlk.settings import setting
+from rlk.settings import documented, setting
 from rlk_hindsight_replay.config import HindsightReplayConfig
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class HERConfig(HindsightReplayConfig):
     """The settings of hindsight replay, and the algorithm that learns from it."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from rlk.hookspecs import hookimpl
+from rlk.hookspecs import WrapsCollect, hookimpl
 from rlk.terminal import print_on
 from rlk_ranks import planning
 
@@ -62,7 +61,7 @@ class SeveralRanks:
         return self._training.communicator
 
     @hookimpl
-    def rlk_wrap_collector(self) -> Callable[[Callable[[], bool]], Callable[[], bool]]:
+    def rlk_wrap_collector(self) -> WrapsCollect:
         return self._training.wrap_collector if self._training else lambda collect: collect
 
     # ---- training -------------------------------------------------------------------------------

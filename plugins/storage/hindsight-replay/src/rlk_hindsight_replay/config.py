@@ -7,11 +7,12 @@ from typing import Literal, get_args
 import attrs
 from attrs import validators as v
 
-from rlk.settings import at_least, setting
+from rlk.settings import at_least, documented, setting
 
 Strategy = Literal["future", "final", "episode", "random"]
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class HindsightReplayConfig:
     """How many goals a transition gets in hindsight, and which."""

@@ -14,16 +14,15 @@ Dimensions: B transitions.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from rlk.records import Array
 from rlk_hindsight_replay.config import Strategy
+from rlk_replay.protocol import ReplayBase
 
 
 def draw(
-    strategy: Strategy, base: Any, slot: Array, rng: np.random.Generator
+    strategy: Strategy, base: ReplayBase, slot: Array, rng: np.random.Generator
 ) -> tuple[Array, Array | None]:
     """The slots of steps that provide the goals, int64 [B]; which of them count, bool [B].
 

@@ -19,6 +19,7 @@ from rlk_hindsight_replay.checks import ACHIEVED, DESIRED, check_goals
 from rlk_hindsight_replay.config import HindsightReplayConfig
 from rlk_hindsight_replay.goals import draw
 from rlk_hindsight_replay.rewards import judges
+from rlk_replay.protocol import ReplayBase
 from rlk_replay.window import Window
 
 
@@ -46,7 +47,7 @@ class HindsightReplay:
         self.variants = 1 + config.n_sampled_goal
         self._opened_with: Schema | None = None
 
-    def open(self, base: Any, schema: Schema) -> None:
+    def open(self, base: ReplayBase, schema: Schema) -> None:
         """Finds the environment's `compute_reward`; opened again with the same schema, it has it.
 
         Raises:

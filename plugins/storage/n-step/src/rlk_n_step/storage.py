@@ -11,13 +11,12 @@ Dimensions: B batch, L steps of a window.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from rlk.protocols import State
 from rlk.records import Array, Batch, Schema, Update
 from rlk_n_step.config import NStepConfig
+from rlk_replay.protocol import ReplayBase
 from rlk_replay.window import Window
 
 
@@ -27,7 +26,7 @@ class NStep:
     def __init__(self, config: NStepConfig) -> None:
         self._n = config.n_steps
 
-    def open(self, base: Any, schema: Schema) -> None:
+    def open(self, base: ReplayBase, schema: Schema) -> None:
         """Nothing is allocated."""
         self._base = base
         powers = schema.gamma ** np.arange(self._n + 1, dtype=np.float64)

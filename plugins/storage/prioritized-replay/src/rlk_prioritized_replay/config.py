@@ -5,13 +5,14 @@ from __future__ import annotations
 import attrs
 from attrs.validators import instance_of, optional
 
-from rlk.settings import UNIT, at_least, between, setting
+from rlk.settings import UNIT, at_least, between, documented, setting
 
 #: TD errors are float32. Within these ranges, priority^alpha of any of them is above 0 in float64,
 #: and so is a sum of a billion, and finite.
 MOST_ALPHA, LEAST_EPS, MOST_EPS = 4.0, 1e-30, 1e30
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class PrioritizedReplayConfig:
     """How much the TD error counts, and how much of the bias the weights correct."""

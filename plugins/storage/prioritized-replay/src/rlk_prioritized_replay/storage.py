@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from rlk.protocols import State
 from rlk.records import Array, Batch, Schema, Update
 from rlk_prioritized_replay.config import PrioritizedReplayConfig
 from rlk_prioritized_replay.tree import SumTree
+from rlk_replay.protocol import ReplayBase
 
 
 class Tree(Protocol):
@@ -51,7 +52,7 @@ class PrioritizedReplay:
     ) -> None:
         self._config, self._make_tree = config, make_tree
 
-    def open(self, base: Any, schema: Schema) -> None:
+    def open(self, base: ReplayBase, schema: Schema) -> None:
         """Allocate the tree."""
         self._base, self._schema = base, schema
         self._highest = 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import at_least, setting
+from rlk.settings import at_least, documented, setting
 
 
 def steps_per_env(buffer_size: int, n_envs: int) -> int:
@@ -13,6 +13,7 @@ def steps_per_env(buffer_size: int, n_envs: int) -> int:
     return max(1, buffer_size // n_envs)
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class ReplayConfig:
     """How much is kept, and where."""

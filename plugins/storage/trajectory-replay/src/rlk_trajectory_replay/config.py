@@ -5,9 +5,10 @@ from __future__ import annotations
 import attrs
 from attrs import validators as v
 
-from rlk.settings import at_least, setting
+from rlk.settings import at_least, documented, setting
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class TrajectoryReplayConfig:
     """How much is kept."""

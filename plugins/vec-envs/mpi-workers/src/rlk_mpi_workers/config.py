@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import attrs
 
-from rlk.settings import above, setting
+from rlk.settings import above, documented, setting
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class MpiWorkersConfig:
     """How long the learner waits; the number of workers is set by `mpirun`."""

@@ -7,11 +7,12 @@ from typing import Literal
 import attrs
 from attrs import validators
 
-from rlk.settings import above, at_least, setting
+from rlk.settings import above, at_least, documented, setting
 
 StartMethod = Literal["fork", "spawn", "forkserver"]
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class SubprocessConfig:
     """How many workers there are, and how they are started."""

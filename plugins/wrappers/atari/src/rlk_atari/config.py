@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import attrs
 
-from rlk.settings import at_least, setting
+from rlk.settings import at_least, documented, setting
 
 #: How many frames `frame_stack` stacks.
 STACKED = 4
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class AtariConfig:
     """Settings of `atari`.

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from rlk.settings import UNIT, above, finite, fits_float32, setting
+from rlk.settings import UNIT, above, documented, finite, fits_float32, setting
 from rlk_wrappers.validators import keys_or_none
 
 #: The columns that every monitor file has: return, length, seconds since the start.
@@ -27,6 +27,7 @@ def _are_keywords(_: object, attribute: attrs.Attribute[Any], value: tuple[str, 
         )
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class MonitorConfig:
     """Settings of `monitor`; names and defaults are those of Stable Baselines 2.10."""
@@ -50,6 +51,7 @@ class MonitorConfig:
     )
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class NormalizeConfig:
     """Settings of `normalize`; names and defaults are those of `VecNormalize`."""

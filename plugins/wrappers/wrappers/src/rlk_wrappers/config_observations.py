@@ -7,10 +7,11 @@ from typing import Literal
 import attrs
 from attrs import validators
 
-from rlk.settings import setting
+from rlk.settings import documented, setting
 from rlk_wrappers.validators import keys_or_none, whole
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class FrameStackConfig:
     """Settings of `frame-stack`; names are those of Stable Baselines' `VecFrameStack`."""
@@ -44,6 +45,7 @@ class FrameStackConfig:
     )
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class TimeFeatureConfig:
     """Settings of `time-feature`; names are those of the zoo's `TimeFeatureWrapper`."""
@@ -61,6 +63,7 @@ class TimeFeatureConfig:
     )
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class HistoryConfig:
     """Settings of `history`; names are those of the zoo's `HistoryWrapper`."""
@@ -73,6 +76,7 @@ class HistoryConfig:
     )
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class TransposeImageConfig:
     """Settings of `transpose-image`."""

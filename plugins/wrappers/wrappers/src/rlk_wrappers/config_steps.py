@@ -7,10 +7,11 @@ from typing import Any
 import attrs
 from attrs import validators
 
-from rlk.settings import setting
+from rlk.settings import documented, setting
 from rlk_wrappers.validators import whole
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class ActionRepeatConfig:
     """Settings of `action-repeat`."""
@@ -25,6 +26,7 @@ def _above_min(instance: Any, attribute: attrs.Attribute[Any], value: float) -> 
         raise ValueError(f"max_reward must be above min_reward={instance.min_reward}, got {value}")
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class RewardClipConfig:
     """Settings of `reward-clip`; names of the bounds are those of Gymnasium's `ClipReward`."""
@@ -40,6 +42,7 @@ class RewardClipConfig:
     )
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class CheckNanConfig:
     """Settings of `check-nan`; names and defaults are those of `VecCheckNan`."""
@@ -58,6 +61,7 @@ def _triggers(instance: Any, attribute: attrs.Attribute[Any], value: Any) -> Non
         raise ValueError("every_steps and every_episodes are both none: say when to record")
 
 
+@documented
 @attrs.frozen(kw_only=True)
 class VideoRecorderConfig:
     """Settings of `video-recorder`; those of `VecVideoRecorder` have its names and defaults."""
