@@ -6,6 +6,7 @@ import pytest
 
 from rlk.errors import BrokenPlugin
 from rlk.hookspecs import hookimpl
+from rlk.planning.spec import Patch
 from rlk.registry.entry import Entry
 
 
@@ -48,6 +49,20 @@ def test_what_joins_a_run_wraps_it_innermost_and_otherwise_comes_last(
     found = plan(out=str(tmp_path), plugins=["wraps", "draws"])
     assert [c.name for c in found.wrappers] == ["counts", "wraps"]
     assert [c.name for c in found.loggers] == ["draws", "writes"]
+
+
+def test_what_joins_a_run_comes_after_what_other_plugins_put_in(planning_kernel, plan, tmp_path):
+    """So a SPEC.toml, which names what is not in every run, makes the same order."""
+
+    class Proposes:
+        @hookimpl
+        def rlk_configure(self):
+            return Patch({"plugins": ["draws"]})
+
+    planning_kernel.registries.extensions.register("proposes", Proposes)
+    found = plan(out=str(tmp_path), plugins=["proposes"])
+    again = plan(out=str(tmp_path), plugins=["proposes", "draws"])
+    assert [c.name for c in found.loggers] == [c.name for c in again.loggers] == ["draws", "writes"]
 
 
 def test_a_broken_component_is_in_the_way_of_nobody(planning_kernel, plan, tmp_path):

@@ -14,7 +14,9 @@ from rlk_testing.tools.command_line import ended
 ROOT = Path(__file__).resolve().parents[2]
 MAZE = ROOT / "examples" / "own_environment" / "maze.py"
 #: What a page asks its reader to have: files of their own, earlier runs, packages.
-ABSENT = re.compile(r"does not exist|cannot read|cannot import|is not installed|needs EnvPool")
+ABSENT = re.compile(
+    r"does not exist|cannot read|cannot import|is not installed|needs (EnvPool|minari)"
+)
 
 
 def printed() -> list[tuple[str, str]]:

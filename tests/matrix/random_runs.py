@@ -14,8 +14,10 @@ from typing import Any, Literal
 import attrs
 from hypothesis import strategies as st
 from matrix.product import ALGORITHMS, FACTORS, STORAGES, WORLD, named, small
+from matrix.rules import masks
 
 from rlk.component import Component
+from rlk_testing.environments.masked_game import OBSERVATIONS as SEEN_IN_A_GAME
 
 #: Plugins that take minutes, other processes, or files; these have tests of their own.
 ELSEWHERE = {
@@ -46,6 +48,7 @@ VALUES: dict[Any, tuple[Any, ...]] = {
 }
 #: In a list of numbers.
 LISTS = ([], [4], [8, 8], [0], [0.5], [-1.0, 1.0])
+GAME = "rlk_testing.environments:MaskedGame"
 #: What is asked for at once: a plugin or a setting, and maybe a setting of the plugin.
 Asks = tuple[tuple[str, Any], ...]
 
@@ -56,6 +59,7 @@ class RandomRun:
 
     Attributes:
         algorithm, observation, action: as in `product.FACTORS`.
+        masked: whether it plays a game that refuses what its masks forbid, with `action-masking`.
         n_envs, seed: of the run.
         asks: what else is asked for: `("plugins", NAME)`, or a setting and its value.
     """
@@ -63,21 +67,24 @@ class RandomRun:
     algorithm: str
     observation: str
     action: str
+    masked: bool
     n_envs: int
     seed: int
     asks: Asks = ()
 
     def world(self) -> dict[str, Any]:
         """The environment, as `rlk.make` and `rlk.load` take it."""
-        return {"env": WORLD, "env.observation": self.observation, "env.action": self.action}
+        env = GAME if self.masked else WORLD
+        return {"env": env, "env.observation": self.observation, "env.action": self.action}
 
-    def keywords(self, count: int) -> dict[str, Any]:
-        """The arguments of `rlk.make`, with so much of what is asked for."""
+    def keywords(self) -> dict[str, Any]:
+        """The arguments of `rlk.make`."""
         policy = "multi-input" if self.observation in ("Dict", "Goals") else "mlp"
         found: dict[str, Any] = {**self.world(), **small(self.algorithm), "policy": policy}
         found |= {"n_envs": self.n_envs, "seed": self.seed, "n_threads": 1, "device": "cpu"}
-        plugins = [value for key, value in self.asks[:count] if key == "plugins"]
-        asks = {key: value for key, value in self.asks[:count] if key != "plugins"}
+        plugins = ["action-masking"] if self.masked else []
+        plugins += [value for key, value in self.asks if key == "plugins"]
+        asks = {key: value for key, value in self.asks if key != "plugins"}
         return {**found, **asks, "plugins": plugins}
 
 
@@ -88,10 +95,13 @@ def random_runs(draw: st.DrawFn) -> RandomRun:
     component = ALGORITHMS[algorithm]
     own = _setting("", component)
     asks = draw(st.lists(st.one_of(own, own, _plugins(), _slots()), max_size=4))
+    action = draw(st.sampled_from(component.action_spaces or FACTORS["action"]))
+    masked = masks(algorithm, action) and draw(st.booleans())
     return RandomRun(
         algorithm=algorithm,
-        observation=draw(st.sampled_from(FACTORS["observation"])),
-        action=draw(st.sampled_from(component.action_spaces or FACTORS["action"])),
+        observation=draw(st.sampled_from([*SEEN_IN_A_GAME] if masked else FACTORS["observation"])),
+        action=action,
+        masked=masked,
         n_envs=draw(st.sampled_from((1, 2, 4))),
         seed=draw(st.integers(0, 9)),
         asks=tuple(itertools.chain.from_iterable(asks)),

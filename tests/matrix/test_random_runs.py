@@ -11,15 +11,16 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from matrix.product import STEPS
-from matrix.random_runs import RandomRun, random_runs
+from matrix.random_runs import Asks, RandomRun, random_runs
 from matrix.trial import acted, seen_by
 
 import rlk
 from rlk.agent import Agent
-from rlk.errors import PlanError, RlkError
+from rlk.errors import EnvironmentFailed, PlanError, RlkError
 from rlk.planning.plan import Plan
 from rlk.planning.resolve import resolve
 from rlk.restoring.saved_plan import as_json
@@ -30,15 +31,24 @@ from rlk_testing.tools.states import same
 
 
 def accepted(run: RandomRun) -> tuple[Agent, int]:
-    """The agent with as many of the first asks as are accepted, and the number of refusals."""
-    for refusals in range(len(run.asks) + 1):
-        keywords = run.keywords(len(run.asks) - refusals)
+    """The agent with all asks that are accepted after those before, and the number of refusals."""
+    last, refusals = made(attrs.evolve(run, asks=())), 0
+    kept: Asks = ()
+    for ask in run.asks:
         try:
-            return rlk.make(run.algorithm, total_timesteps=2 * STEPS, **keywords), refusals
+            agent = made(attrs.evolve(run, asks=(*kept, ask)))
         except PlanError as error:
             assert str(error)
-            last = error
-    raise AssertionError("refused though nothing else is asked for") from last
+            refusals += 1
+        else:
+            last.close()
+            last, kept = agent, (*kept, ask)
+    return last, refusals
+
+
+def made(run: RandomRun) -> Agent:
+    """The agent of a run; PlanError if it is refused."""
+    return rlk.make(run.algorithm, total_timesteps=2 * STEPS, **run.keywords())
 
 
 def in_file(plan: Plan) -> Any:
@@ -67,6 +77,7 @@ def outcome(run: RandomRun, folder: Path) -> str:
             agent.learn(STEPS)
         except RlkError as error:
             assert str(error)
+            assert not isinstance(error, EnvironmentFailed), "it took what the world refuses"
             return "failed"
         uninterrupted = held(agent)
     with rlk.load(saved, **run.world()) as loaded:

@@ -21,8 +21,7 @@ def select(draft: Draft) -> tuple[Choice, ...]:
     """
     slots = [slot for slot in draft.layers.slots if slot != "distribution"]
     in_slots = [choice for slot in slots for choice in filling(draft, slot)]
-    # A wrapper of every run (a monitor) is innermost: it sees the environment's own results.
-    plugins = sorted(draft.plugins.values(), key=_is_joined_wrapper, reverse=True)
+    plugins = sorted(draft.plugins.values(), key=_turn)
     return (draft.algorithm, *in_slots, *plugins)
 
 
@@ -81,5 +80,13 @@ def _acts_by_own_policy(choice: Choice) -> bool:
     return choice.component.perturbs_policy
 
 
-def _is_joined_wrapper(choice: Choice) -> bool:
-    return choice.kind == "wrappers" and choice.has_joined
+def _turn(choice: Choice) -> int:
+    """The place of a plugin among all: what has joined by itself comes last.
+
+    A SPEC.toml of the run names all others, also those that settings or other plugins have put in
+    later, and makes the same order of them. But a wrapper of every run (a monitor) is innermost: it
+    sees the environment's own results.
+    """
+    if not choice.has_joined:
+        return 1
+    return 0 if choice.kind == "wrappers" else 2

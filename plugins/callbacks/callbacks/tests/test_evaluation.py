@@ -195,6 +195,15 @@ def test_a_resumed_run_evaluates_as_if_it_had_gone_on(tmp_path: Path, saves: Any
         assert kept[0][key].tolist() == kept[1][key].tolist()
 
 
+def test_an_evaluation_where_a_collection_was_stopped_is_not_repeated(tmp_path: Path) -> None:
+    with made("evaluation:every=10", out=tmp_path) as agent:
+        agent.learn(20, callback=lambda run: run.timesteps < 10)  # within the collection of 12
+    with resumed(tmp_path / "checkpoints" / "10.zip", out=tmp_path) as agent:
+        agent.learn_until(20)
+    evaluated = np.load(tmp_path / "evaluations.npz")["timesteps"].tolist()
+    assert evaluated[0] == 10 < evaluated[1]
+
+
 def test_the_best_value_outlives_a_resumption(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,8 @@ from rlk_action_masking import ActionMasks, VectorActionMasks
 from rlk_dummy import DummyVecEnv
 from rlk_subprocess import SubprocVecEnv
 from rlk_testing.environments import MaskedGame, Walk
+from rlk_wrappers.action_repeat import ActionRepeat
+from rlk_wrappers.config_steps import ActionRepeatConfig
 
 SAME_STEP = {"autoreset_mode": AutoresetMode.SAME_STEP}
 
@@ -82,6 +84,15 @@ def test_a_dict_gets_one_key_more():
 def test_an_environment_without_masks_is_refused():
     with pytest.raises(PlanError, match=r"'Walk' has no method action_masks\(\).*bool \[3\]"):
         ActionMasks(Walk())
+
+
+def test_an_environment_that_is_given_every_action_several_times_is_refused():
+    """What is allowed once may be forbidden a step later."""
+    with pytest.raises(
+        PlanError, match=r"takes an action 2 times.*Leave out --plugin action-repeat"
+    ):
+        ActionMasks(TimeLimit(ActionRepeat(MaskedGame(), ActionRepeatConfig(repeat=2)), 5))
+    ActionMasks(ActionRepeat(MaskedGame(), ActionRepeatConfig(repeat=1)))
 
 
 @pytest.mark.parametrize(

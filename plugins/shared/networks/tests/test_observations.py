@@ -84,6 +84,15 @@ def test_a_numpy_observation_becomes_a_tensor_on_the_same_memory():
     assert as_tensor(np.zeros(3)).dtype == torch.float32  # float64 is more than networks take
 
 
+def test_a_transposed_image_of_one_channel_has_the_strides_of_its_copy():
+    """By others, torch would convolve it with other roundings, and no resumed run be the same."""
+    image = np.zeros((2, 4, 5, 1), np.uint8)
+    tensor = as_tensor(np.moveaxis(image, -1, 1))
+    assert tensor.shape == (2, 1, 4, 5) and tensor.stride() == torch.zeros(2, 1, 4, 5).stride()
+    image[1, 3, 4] = 7
+    assert tensor[1, 0, 3, 4].item() == 7, "the memory is shared"
+
+
 @pytest.mark.parametrize("dtype", [">f4", ">f8", np.longdouble, ">i4", ">u2"])
 def test_numbers_that_torch_does_not_take_become_a_tensor_of_those_it_takes(dtype):
     tensor = as_tensor(np.array([1, 2, 3], dtype))

@@ -100,7 +100,6 @@ class EvaluationCallback:
         ends = self._config.at_end and run.timesteps >= run.clock.total_timesteps
         if run.timesteps < self._due and not ends:
             return
-        self._due = next_due(run.timesteps, self._config.every)
         self._evaluate_for_row(run)
 
     @hookimpl
@@ -181,6 +180,7 @@ class EvaluationCallback:
 
     def _evaluate(self, run: Run) -> None:
         self._evaluated_at = run.timesteps
+        self._due = next_due(run.timesteps, self._config.every)
         if run.communicator.rank != 0:
             return
         config = self._config

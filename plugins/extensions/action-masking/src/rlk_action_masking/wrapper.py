@@ -25,7 +25,8 @@ class ActionMasks(gym.Wrapper[dict[str, Any], Any, Any, Any]):
         env: an environment with a method `action_masks()`, its own or a wrapper's.
 
     Raises:
-        PlanError: if it has no such method, or its actions have no finite number of options.
+        PlanError: if it has no such method, its actions have no finite number of options, or a
+            wrapper repeats every action (`action-repeat`).
     """
 
     def __init__(self, env: gym.Env[Any, Any]) -> None:
@@ -38,6 +39,7 @@ class ActionMasks(gym.Wrapper[dict[str, Any], Any, Any, Any]):
                 f"method {METHOD}(). Give it one that returns bool [{self._size()}], put a wrapper "
                 "around it that has one, or train without action-masking."
             )
+        _check_not_repeated(env)
         self._ask = env.get_wrapper_attr(METHOD)
         self._checked = mask_check(env.action_space)
 
@@ -69,3 +71,15 @@ class ActionMasks(gym.Wrapper[dict[str, Any], Any, Any, Any]):
     def around_vector(env: Any) -> VectorActionMasks:
         """The same around a vector environment that a program passes."""
         return VectorActionMasks(env)
+
+
+def _check_not_repeated(env: gym.Env[Any, Any]) -> None:
+    """PlanError if one step takes an action several times: a mask is of the first of them alone."""
+    repeats = "rlk_action_repeat"
+    if env.has_wrapper_attr(repeats) and (times := env.get_wrapper_attr(repeats)) > 1:
+        raise PlanError(
+            f"{TITLE} asks before each step which actions are allowed, but 'action-repeat' in it "
+            f"takes an action {times} times, and after the first the environment may forbid it. "
+            "Leave out --plugin action-repeat, or repeat actions in the environment, as long as it "
+            "allows them."
+        )

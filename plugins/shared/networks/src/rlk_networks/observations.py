@@ -19,12 +19,16 @@ from rlk.spaces import Space, describe, dtype_for_torch, is_image
 def as_tensor(observation: Any, device: Any = "cpu") -> Any:
     """A numpy observation, or a dict of them, as tensors; on the CPU the memory is shared.
 
-    It is copied if torch does not take its dtype (`rlk.spaces.dtype_for_torch`).
+    It is copied if torch does not take its dtype (`rlk.spaces.dtype_for_torch`), or if its numbers
+    are not in the order of its axes. A transposed image of one channel has that order, but keeps
+    strides by which torch would compute convolutions in another way, with other roundings, than for
+    the same image in a storage or a checkpoint.
     """
     if isinstance(observation, Mapping):
         return {key: as_tensor(value, device) for key, value in observation.items()}
     array = np.asarray(observation)
-    tensor = torch.from_numpy(np.ascontiguousarray(array, dtype_for_torch(array.dtype)))
+    array = np.ascontiguousarray(array, dtype_for_torch(array.dtype))
+    tensor = torch.from_numpy(array.reshape(-1).reshape(array.shape))  # strides of a new array
     return tensor if device == "cpu" else tensor.to(device)
 
 
