@@ -95,6 +95,7 @@ def test_the_top_level_holds_what_plugins_import():
         "making",
         "one_process",
         "optimise",
+        "plain_values",
         "program_warnings",
         "protocols",
         "records",

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from rlk.errors import PlanError, UnknownName
+from rlk.plain_values import plain
 from rlk.planning.run_settings import RunSettings
 from rlk.settings import (
     UNIT,
@@ -24,7 +25,6 @@ from rlk.settings import (
     documented,
     finite,
     fits_float32,
-    plain,
     setting,
     structure,
     type_name,

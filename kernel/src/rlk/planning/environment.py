@@ -17,6 +17,7 @@ import attrs
 from rlk import settings
 from rlk.abilities import NamedAgain, WrapsVectors, offers
 from rlk.errors import PlanError, RlkError, described
+from rlk.plain_values import object_in, plain
 from rlk.planning.passed_environment import code_place_of, registered_as
 from rlk.signatures import keywords_instead, without_suggestion
 
@@ -173,8 +174,8 @@ class MakeEnv:
             return None
         wrappers = (one for one in self.wrappers if one.component.wraps == "env")
         configs = {wrapper.name: settings.unstructure(wrapper.config) for wrapper in wrappers}
-        found = {"env": settings.plain(self.choice.kwargs), "wrappers": configs}
-        return found if settings.object_in(found) is None else None
+        found = {"env": plain(self.choice.kwargs), "wrappers": configs}
+        return found if object_in(found) is None else None
 
     def __call__(self) -> gym.Env[Any, Any]:
         try:

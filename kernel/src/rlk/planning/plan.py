@@ -12,6 +12,7 @@ import attrs
 
 from rlk import settings
 from rlk.abilities import KeepsInfos, offers
+from rlk.plain_values import plain
 from rlk.planning.choice import Choice, activated
 from rlk.planning.environment import EnvChoice
 from rlk.planning.layers import Origin, Rank
@@ -125,8 +126,8 @@ class Plan(RunSettings):
         the last one are there. A seed that was drawn is None here; it is `run.streams.seed`.
         """
         found: dict[str, Any] = {"algo": self.algorithm.name, "env": self.env.name}
-        found |= {f"env.{key}": settings.plain(value) for key, value in self.env.kwargs.items()}
-        found |= settings.plain(self.run_settings())
+        found |= {f"env.{key}": plain(value) for key, value in self.env.kwargs.items()}
+        found |= plain(self.run_settings())
         plugins: list[str] = []
         for choice in self.choices():
             role = choice.role

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rlk import settings
+from rlk.plain_values import plain
 
 #: Where a value is in the keywords: the keys and indices that lead to it, the keyword first.
 KeyPath = list[Any]
@@ -15,7 +15,7 @@ _WINDOW = ("render_mode", "human")
 
 def plain_keywords(keywords: Mapping[str, Any]) -> dict[str, Any]:
     """Keywords in JSON's types, without one for a window: no saved run opens one by itself."""
-    found: dict[str, Any] = settings.plain(keywords)
+    found: dict[str, Any] = plain(keywords)
     return {key: value for key, value in found.items() if (key, value) != _WINDOW}
 
 

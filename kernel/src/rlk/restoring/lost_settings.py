@@ -14,6 +14,7 @@ import attrs
 
 from rlk import settings
 from rlk.errors import PlanError
+from rlk.plain_values import plain_setting, was_callable
 from rlk.registry.external import is_code_place
 from rlk.registry.registries import Registries
 from rlk.restoring.saved_records import SavedComponent
@@ -90,7 +91,7 @@ def refuse_lost(lost: Sequence[LostSetting], *, resumes: bool) -> None:
 
 def _why_lost(value: Any, is_written: bool, is_environment: bool) -> str | None:
     """What a setting was that no file can restore; None for any other."""
-    if settings.was_callable(value):
+    if was_callable(value):
         return f"the callable {value['callable']}, which no file holds"
     if is_written and value is not None:
         return f"{value!r:.200}, a file to write to, which no file may choose"
@@ -133,7 +134,7 @@ def chosen_fields(config: type | None, mark: str, values: Mapping[str, Any]) -> 
 def _is_own_default(config: type | None, name: str, value: Any) -> bool:
     assert config is not None
     default = settings.default_of(getattr(attrs.fields(config), name))
-    return default is not attrs.NOTHING and bool(settings.plain_setting(default) == value)
+    return default is not attrs.NOTHING and bool(plain_setting(default) == value)
 
 
 def _chosen(saved: SavedComponent, mark: str, registries: Registries) -> list[str]:

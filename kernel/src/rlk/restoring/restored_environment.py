@@ -13,6 +13,7 @@ from typing import Any
 
 from rlk.command_line import can_be_pasted, command_line
 from rlk.errors import PlanError
+from rlk.plain_values import object_in
 from rlk.planning.environment import EnvChoice, choose_environment
 from rlk.planning.parse import typed_value
 from rlk.planning.saved_keywords import with_tuples
@@ -20,7 +21,6 @@ from rlk.registry.external import is_code_place
 from rlk.registry.registries import Registries
 from rlk.restoring.lost_settings import texts_in
 from rlk.restoring.saved_records import SavedEnvironment
-from rlk.settings import object_in
 
 #: `package.Object`, and what can stand before the colon of `package.module:Object`.
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rlk.errors import BadFile, PlanError
+from rlk.plain_values import was_callable
 from rlk.protocols import State
 from rlk.registry.external import is_external
 from rlk.registry.kinds import group_slot
-from rlk.settings import unstructure, was_callable
+from rlk.settings import unstructure
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from rlk import settings
+from rlk.plain_values import plain_setting, was_callable
 from rlk.planning.parse import parse_value, typed_value
 from rlk.registry.external import PASSED, is_code_place
 from rlk.registry.kinds import SLOTS, is_group_slot, singular
@@ -76,7 +77,7 @@ def _of_environment(env: EnvChoice) -> Iterator[tuple[str, str]]:
     elif env.again:
         yield "--env", env.again
     for key, value in env.kwargs.items():
-        if code_in(plain := settings.plain_setting(value)) is not None:
+        if code_in(plain := plain_setting(value)) is not None:
             yield "--set", f"env.{key}={typed_value(plain)}"
 
 
@@ -89,7 +90,7 @@ def _of_marked_settings(choice: Choice) -> Iterator[tuple[str, str]]:
     for name in chosen_fields(config, "environment", values):
         if any(map(is_code_place, texts_in(getattr(choice.config, name)))):
             yield "--set", f"{choice.name}.{name}={typed_value(values[name])}"
-        elif settings.was_callable(values[name]):
+        elif was_callable(values[name]):
             yield f"{choice.name}.{name}", "…"
 
 
@@ -106,7 +107,7 @@ def _of_component(choice: Choice) -> Iterator[tuple[str, str]]:
         yield _PLUGINS, "…"
     if role in COMPUTING:
         for key, value in settings.unstructure(choice.config).items():
-            if settings.was_callable(value):
+            if was_callable(value):
                 yield f"{role}.{key}", "…"
 
 

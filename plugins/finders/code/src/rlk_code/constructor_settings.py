@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from rlk.settings import object_in, plain
+from rlk.plain_values import object_in, plain
 
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from rlk import settings
 from rlk.errors import PlanError
+from rlk.plain_values import plain
 from rlk.registry.external import is_external
 from rlk.registry.kinds import LISTS
 from rlk_ranks.world import World, title
@@ -104,4 +104,4 @@ def _settings(choice: Choice) -> dict[str, Any]:
 
 def _text(value: Any) -> str:
     """A setting as text that is equal on all ranks, without addresses in memory."""
-    return re.sub(r" at 0x[0-9a-fA-F]+", "", json.dumps(settings.plain(value)))
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", json.dumps(plain(value)))

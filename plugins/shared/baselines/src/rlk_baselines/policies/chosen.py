@@ -13,8 +13,9 @@ from torch.nn import functional
 
 from rlk.component import Component
 from rlk.errors import PlanError, RlkError, described
+from rlk.plain_values import plain
 from rlk.registry.kernel import default_kernel
-from rlk.settings import default_of, names, plain
+from rlk.settings import default_of, names
 from rlk_baselines.policies.classes import BasePolicy
 from rlk_baselines.policies.extractors import nature_cnn
 from rlk_baselines.policies.registered import registered

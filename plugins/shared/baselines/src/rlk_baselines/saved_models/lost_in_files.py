@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from rlk.plain_values import was_callable
 from rlk.restoring.lost_settings import LostSetting
-from rlk.settings import was_callable
 from rlk_baselines.refusals import Refused
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from gymnasium.spaces import Box
 
 from rlk.errors import BadFile
 from rlk.files import replacing
+from rlk.plain_values import was_callable
 from rlk.planning.parse import parse_plugin
 from rlk.program_warnings import warn_program
 from rlk.registry.kernel import default_kernel
@@ -23,7 +24,6 @@ from rlk.saving import checkpoint
 from rlk.saving.changed_parts import changed_acting
 from rlk.saving.named_parameters import named_parameters
 from rlk.saving.restored_parts import bad_if_it_fails, part_of
-from rlk.settings import was_callable
 from rlk_baselines.arguments import by_current_names
 from rlk_baselines.common import own_noise
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rlk import settings
+from rlk.plain_values import plain
 from rlk.planning.resolve import resolve
 from rlk.planning.spec import make_spec
 from rlk_testing.contracts.shared.contract import Contract, once_per_suite
@@ -49,4 +49,4 @@ class RecipeContract(Contract):
             plan = resolve(self.kernel(), make_spec(self.entry().name, given))
             name, _, setting = target.partition(".")
             (config,) = [one.config for one in plan.choices() if one.name == name]
-            assert settings.plain(getattr(config, setting)) == settings.plain(value)
+            assert plain(getattr(config, setting)) == plain(value)
