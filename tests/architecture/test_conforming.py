@@ -9,7 +9,6 @@ from types import FunctionType
 import pytest
 from architecture.conforming import CHECKED
 
-import rlk
 from rlk.required_methods import OF_KIND
 
 ROOT = Path(__file__).parents[2]
@@ -31,8 +30,8 @@ def test_every_kind_with_a_protocol_is_there():
 
 
 @pytest.mark.parametrize("kind", CHECKED)
-def test_every_installed_component_is_there(kind):
-    entries = getattr(rlk.registry, kind)
+def test_every_installed_component_is_there(kind, rlk_kernel):
+    entries = rlk_kernel.registries[kind]
     factories = [entry.load() for entry in entries if entry.dist.startswith("rlk-")]
     made_by = {one if isinstance(one, type | FunctionType) else type(one) for one in factories}
     assert made_by == {*CHECKED[kind]}

@@ -16,7 +16,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-import rlk
+from rlk.registry.kernel import Kernel
 
 ROOT = Path(__file__).parents[2]
 SOURCES = [
@@ -86,10 +86,10 @@ def test_a_line_that_stops_short_is_found() -> None:
     assert stub(f"{long}\nwithout a branch.\nAnother sentence.") == ""
 
 
-def test_the_docstring_of_every_config_explains_its_settings() -> None:
+def test_the_docstring_of_every_config_explains_its_settings(rlk_kernel: Kernel) -> None:
     configs = {
         entry.component().config
-        for entry in rlk.default_kernel().registries.every_entry()
+        for entry in rlk_kernel.registries.every_entry()
         if entry.dist.startswith("rlk-")
     } - {None}
     assert len(configs) > 50
