@@ -48,6 +48,8 @@ VALUES: dict[Any, tuple[Any, ...]] = {
 }
 #: In a list of numbers.
 LISTS = ([], [4], [8, 8], [0], [0.5], [-1.0, 1.0])
+#: The greatest values of settings that are a number of updates: more would take hours.
+MOST = {"replay_ratio": 10.0}
 GAME = "rlk_testing.environments:MaskedGame"
 #: What is asked for at once: a plugin or a setting, and maybe a setting of the plugin.
 Asks = tuple[tuple[str, Any], ...]
@@ -121,6 +123,9 @@ def _setting(prefix: str, component: Component) -> st.SearchStrategy[Asks]:
         for field in fields
         if not field.metadata.get("written") and (values := _values(hints[field.name]))
     }
+    for key, values in drawn.items():
+        if (most := MOST.get(key)) is not None:
+            drawn[key] = tuple(value for value in values if not value > most)
     one = [st.tuples(st.just(key), st.sampled_from(values)) for key, values in drawn.items()]
     return st.tuples(st.one_of(one)) if one else st.just(())
 
