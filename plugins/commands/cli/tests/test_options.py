@@ -82,6 +82,14 @@ def test_a_file_is_read_with_its_tables(tmp_path):
     assert spec.origins["gamma"].by == str(path)
 
 
+def test_a_slot_in_the_settings_has_a_table_beside_it(tmp_path):
+    path = tmp_path / "spec.toml"
+    path.write_text(
+        'algo = "trpo"\n[settings]\nvf_optimiser = "adam"\n[vf_optimiser]\neps = 0.001\n', "utf-8"
+    )
+    assert read_spec(path)[0].given == {"vf_optimiser": "adam", "vf_optimiser.eps": 0.001}
+
+
 def test_a_file_may_begin_with_the_mark_that_editors_of_windows_write(tmp_path):
     path = tmp_path / "spec.toml"
     path.write_text('algo = "dqn"\n', encoding="utf-8-sig")

@@ -241,8 +241,10 @@ def read_spec(path: Path) -> tuple[RunSpec, dict[str, str]]:
             raise PlanError(f"{path}: {key} must be {_WORDS[kind]}, got {value!r:.80}.")
     packages = {name: str(dist) for name, dist in found.pop(PACKAGES, {}).items()}
     algo = found.pop("algo", "")
-    found |= found.pop("settings", {})
-    given = {key: _without_none(key, value) for key, value in flatten(found).items()}
+    # Flat before they are joined: a slot in [settings] has a table of its settings beside it.
+    settings = flatten(found.pop("settings", {}))
+    flat = {**flatten(found), **settings}
+    given = {key: _without_none(key, value) for key, value in flat.items()}
     return make_spec(algo, given, origin=str(path), is_flat=True), packages
 
 
