@@ -108,7 +108,7 @@ def test_a_setting_is_written_as_a_keyword_argument() -> None:
     [
         (PPO, {"n_steps": "many"}, "n_steps must be a whole number, got 'many'"),
         (PPO, {"batch_size": float("inf")}, "batch_size must be a whole number, got inf"),
-        (DQN, {"train_freq": (1,)}, r"train_freq must be int or str, got \(1,\)"),
+        (DQN, {"train_freq": (1,)}, r"train_freq must be int or str or \[int, str\], got \(1,\)"),
         (A2C, {"policy_kwargs": {"activation_fn": [1]}}, r"act_fun must be .*, got \[1\]"),
     ],
 )
