@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -97,7 +98,7 @@ def from_record(
         return None
     values = {**given, "value": value}
     if text.endswith("."):
-        return text.format(**{name: _text(one) for name, one in values.items()})
+        return text.format_map(_texts(values))
     pairs = [pair.partition("=") for pair in split_at_commas(text) if pair]
     return {key: _filled(template, values) for key, _, template in pairs}
 
@@ -126,7 +127,12 @@ def _filled(template: str, values: Mapping[str, Any]) -> Any:
     """A value of a record's text: `{word}` alone is the value of that word, as it is."""
     if template.startswith("{") and template[1:-1].isidentifier():
         return values.get(template[1:-1], VALUE)
-    return parse_value(template.format(**{word: _text(one) for word, one in values.items()}))
+    return parse_value(template.format_map(_texts(values)))
+
+
+def _texts(values: Mapping[str, Any]) -> Mapping[str, str]:
+    """What to type for each of these values by word, and `VALUE` for a word that nobody gave."""
+    return defaultdict(lambda: VALUE, {word: _text(one) for word, one in values.items()})
 
 
 def _text(value: Any) -> str:
