@@ -34,7 +34,7 @@ from rlk.registry.kernel import default_kernel
         ("--set frame_stack=4", "use --plugin frame-stack:n_stack=4, or"),
         ("--set env_wrapper=mine.Wrapper", "use --plugin mine:Wrapper, or"),
         ("--set env_wrapper=[mine.Wrapper]", "rlk plugins list --kind wrappers"),
-        ("--set optimize_memory_usage=true", "observation once, always. Leave it out."),
+        ("--algo dqn --set optimize_memory_usage=true", "observation once, always. Leave it out."),
         ("--set policy.activation_fn=nn.ReLU", "use --set policy.act_fun=relu, or"),
         ("--set policy.ortho_init=false", "use --set policy.init=uniform, or"),
         ("--set policy.log_std_init=-2", "use --set distribution.log_std_init=-2, or"),
@@ -50,6 +50,7 @@ from rlk.registry.kernel import default_kernel
         ("--algo ars", "there is --algo trpo --set policy.layers=[]."),
         ("--algo ddpg --set learning_rate=0.1", "use --set actor_lr=0.1 --set critic_lr=0.1, or"),
         ("--algo ddpg --set train_freq=4", "use --set nb_rollout_steps=4, or"),
+        ("--algo ppo1 --set n_steps=128", "use --set timesteps_per_actorbatch=128, or"),
         ("--algo trpo --set n_steps=128", "N is n_steps (128) times n_envs."),
         ("--algo trpo --set n_critic_updates=20", "use --set vf_iters=20, or"),
         ("--algo trpo --set sub_sampling_factor=2", "use the whole batch. Leave it out."),
@@ -67,9 +68,23 @@ def test_a_word_of_stable_baselines_is_answered_with_rlks_own(rlk_typed, typed, 
 
 
 @pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("--algo bc --set n_steps=128", "algorithm 'bc' (rlk-bc 0.1.0): 'n_steps'"),
+        ("--algo dqn --set policy.log_std_init=-2", "(rlk-mlp 0.1.0): 'log_std_init'"),
+        ("--algo dqn --set policy.lstm_hidden_size=9", "(rlk-mlp 0.1.0): 'lstm_hidden_size'"),
+        ("--algo ppo --set policy.alpha=3", "(rlk-mlp 0.1.0): 'alpha'"),
+    ],
+)
+def test_no_component_is_named_that_the_run_could_not_have(rlk_typed, typed, said):
+    ended = rlk_typed("run", *typed.split())
+    assert ended.err.startswith("Error: unknown setting of ") and said in ended.err
+
+
+@pytest.mark.parametrize(
     ("algo", "given", "typed"),
     [
-        ("ppo", {"noise_std": 0.2, "noise_type": "normal"}, "--plugin normal-noise:sigma=0.2"),
+        ("sac", {"noise_std": 0.2, "noise_type": "normal"}, "--plugin normal-noise:sigma=0.2"),
         (
             "ppo",
             {"normalize": "{'norm_obs': True, 'norm_reward': False}"},

@@ -15,6 +15,7 @@ from rlk import settings
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError
 from rlk.planning.choice import Choice
+from rlk.planning.conflicts import fits
 from rlk.planning.draft import Draft
 from rlk.planning.gather import gather
 from rlk.planning.instead import Instead, from_record, name_of
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 #: Tables of keywords, and the slots whose components take them here.
 TABLES: Mapping[str, tuple[str, ...]] = {
-    "policy_kwargs": ("policy", "distribution", "optimiser"),
+    "policy_kwargs": ("policy", "distribution"),
     "replay_buffer_kwargs": ("storage",),
     "features_extractor_kwargs": ("policy",),
     "optimizer_kwargs": ("optimiser",),
@@ -173,7 +174,8 @@ class WordsOfOthers:
             if has_it and choice.slot in ("algorithm", *slots):
                 return Instead.of_choice(choice, {word: value})
         kinds = [SLOTS[slot] for slot in slots]
-        if found := self._of_absent(word, value, kinds, {}) or self._of_class(word, value):
+        known = (*kinds, "optimisers")  # a policy has optimizer_class there
+        if found := self._of_absent(word, value, known, {}) or self._of_class(word, value):
             return found
         having = (one for one in self._absent(kinds) if word in settings.names(one.config))
         return next((Instead(plugins={one.name: {word: value}}) for one in having), None)
@@ -230,13 +232,15 @@ class WordsOfOthers:
         return Instead(plugins={name: value if isinstance(value, Mapping) else {}})
 
     def _absent(self, kinds: Iterable[str]) -> Iterator[Component]:
-        """Installed components that are not in the run, those with the shortest names first."""
+        """Installed components that the run may have besides, the shortest names first."""
         taken = {choice.name for choice in self.choices}
+        algorithms = [choice.component for choice in self.choices[:1]]
         for kind in kinds:
             for entry in sorted(self.registries[kind], key=lambda one: (len(one.name), one.name)):
                 with contextlib.suppress(BrokenPlugin):
                     component = entry.component()
-                    if entry.name == component.name not in taken:
+                    is_new = entry.name == component.name not in taken
+                    if is_new and all(fits(component, kind, one) for one in algorithms):
                         yield component
 
 
