@@ -38,6 +38,10 @@ from rlk.registry.kernel import default_kernel
         ("--set policy.activation_fn=nn.ReLU", "use --set policy.act_fun=relu, or"),
         ("--set policy.ortho_init=false", "use --set policy.init=uniform, or"),
         ("--set policy.log_std_init=-2", "use --set distribution.log_std_init=-2, or"),
+        (
+            "--policy lstm --set policy_kwargs=dict(net_arch=[dict(pi=[8])])",
+            'say where the LSTM is: policy.net_arch=["lstm", {pi = […], vf = […]}], with',
+        ),
         ("--set policy.use_expln=true", "use --plugin gsde:use_expln=true, or"),
         ("--set policy.lstm_hidden_size=64", "use --plugin lstm:n_lstm=64, or"),
         ("--plugin sb3_contrib.common.wrappers.TimeFeatureWrapper", "mean 'time-feature'?"),
@@ -106,6 +110,14 @@ def test_no_component_is_named_that_the_run_could_not_have(rlk_typed, typed, sai
             {"policy": "lstm", "policy_kwargs": {"lstm_hidden_size": 9, "net_arch": [8]}},
             "--set policy.n_lstm=9 --set "
             """'policy.net_arch=["lstm", {"pi" = [8], "vf" = [8]}]'""",
+        ),
+        (
+            "ppo2",
+            {
+                "policy": "lstm",
+                "policy_kwargs": "dict(n_lstm=64, net_arch=[8, 'lstm', dict(vf=[5])])",
+            },
+            """--set policy.n_lstm=64 --set 'policy.net_arch=[8, "lstm", {"vf" = [5]}]'""",
         ),
         (
             "sac",

@@ -119,8 +119,9 @@ class Component:
     #: What other libraries have for its settings, for errors: their word -> what to type behind
     #: `--plugin NAME:`, where `{value}` is the value given and `{other}` that of another word.
     #: `"learning_rate": "actor_lr={value}"` has another name here, `"ortho_init=False":
-    #: "init=uniform"` is for one value, `"net_arch={…}"` for tables and lists with one, and ""
-    #: only puts it in. A text with a full stop at its end is a sentence, said as it is but for such
+    #: "init=uniform"` is for one value, `"net_arch={…}"` for tables and lists with one,
+    #: `"net_arch=[…lstm…]"` for lists with that text (`[…{…}…]`: with a table), and "" only puts
+    #: it in. A text with a full stop at its end is a sentence, said as it is but for such
     #: fields. Braces that are text are doubled: `{{`. The words of an algorithm count in its own
     #: runs, except for the names of other ones: `"algo=qrdqn"`.
     instead_of: Mapping[str, str] = attrs.field(

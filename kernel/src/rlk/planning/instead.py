@@ -110,8 +110,12 @@ def _is_text(found: str | None) -> bool:
 def _keys(word: str, value: Any) -> Iterator[str]:
     """The keys of a record that a word with this value may have, the most special first."""
     yield f"{word}={name_of(value)}"
-    items = value if isinstance(value, (list, tuple)) else [value]
-    if any(isinstance(item, Mapping) for item in items):
+    is_list = isinstance(value, (list, tuple))
+    items = ["{…}" if isinstance(one, Mapping) else one for one in (value if is_list else [value])]
+    texts = [one for one in items if isinstance(one, str)]
+    if is_list:
+        yield from (f"{word}=[…{text}…]" for text in texts)
+    if "{…}" in texts:
         yield f"{word}={{…}}"
     yield word
 
