@@ -31,6 +31,17 @@ from rlk.registry.kernel import default_kernel
         ("--set eval_freq=1000", "use --plugin evaluation:every=1000, or in Python plugins=["),
         ("--set normalize=true", "use --plugin normalize, or in Python plugins=['normalize']"),
         ("--set normalize=false", "normalize: it is off unless you ask for it. Leave it out."),
+        ("--set tensorboard_log=none", "tensorboard_log: it is off unless you ask for it. Leave"),
+        ("--set frame_stack=none", "frame_stack: it is off unless you ask for it. Leave it out."),
+        ("--plugin tensorboard --set tensorboard_log=none", "use --plugin no:tensorboard, or"),
+        ("--set progress=false", "use --plugin no:progress-bar, or"),
+        ("--set progress_bar=false", "use --plugin no:progress-bar, or in Python plugins=['no:pr"),
+        ("--set monitor=false", "use --plugin no:monitor, or in Python plugins=['no:monitor']"),
+        ("--set csv=none", "use --plugin no:csv, or"),
+        ("--set eval_freq=-1", "no evaluation unless you ask for one. Leave it out."),
+        ("--set save_freq=-1", "unless checkpoint.every is set. Leave it out."),
+        ("--set trained_agent=", "begins with a new policy unless you ask for a saved one."),
+        ("--algo dqn --set replay_buffer_class=none", "the algorithm's own unless you ask for"),
         ("--set frame_stack=4", "use --plugin frame-stack:n_stack=4, or"),
         ("--set env_wrapper=mine.Wrapper", "use --plugin mine:Wrapper, or"),
         ("--set env_wrapper=[mine.Wrapper]", "rlk plugins list --kind wrappers"),
@@ -145,6 +156,15 @@ def test_settings_in_the_form_of_stable_baselines3s_zoo_are_given_in_rlks(algo, 
     with pytest.raises(PlanError) as error:
         rlk.make(algo, env="Pendulum-v1", **given)
     assert f": use {typed}, or in Python " in str(error.value)
+
+
+def test_what_joins_by_itself_is_left_out_as_the_error_says(tmp_path):
+    with pytest.raises(PlanError, match="in Python") as error:
+        rlk.make("ppo", env="Pendulum-v1", out=tmp_path, csv=False)
+    keywords = str(error.value).partition(" or in Python ")[2].removesuffix(".")
+    with eval(f"rlk.make('ppo', env='Pendulum-v1', out=tmp_path, {keywords})") as agent:
+        names = [choice.name for choice in agent.plan.choices()]
+        assert "csv" not in names and "checkpoint" in names
 
 
 def test_a_noise_of_the_run_is_named_so_that_it_stays_without_the_preset():

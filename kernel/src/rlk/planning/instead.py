@@ -16,6 +16,8 @@ from rlk.registry.kinds import STACKED
 
 #: Stands for a value that nobody gave, or that is an object.
 VALUE = "VALUE"
+#: What is said of a word that switches off what is off.
+OFF = "it is off unless you ask for it. Leave it out."
 
 
 @attrs.frozen
@@ -40,6 +42,13 @@ class Instead:
             return cls(plugins={choice.name: values})
         prefix = "" if choice.slot == "algorithm" else f"{choice.slot}."
         return cls({f"{prefix}{key}": value for key, value in values.items()})
+
+    @classmethod
+    def without(cls, component: Component) -> Instead:
+        """What leaves a component out of a run that did not ask for it, if anything has to."""
+        if component.autostart == "never":
+            return cls.said(OFF)
+        return cls(plugins={f"no:{component.name}": {}})
 
     @classmethod
     def joined(cls, several: Iterable[Instead]) -> Instead:
@@ -101,6 +110,11 @@ def from_record(
         return text.format_map(_texts(values))
     pairs = [pair.partition("=") for pair in split_at_commas(text) if pair]
     return {key: _filled(template, values) for key, _, template in pairs}
+
+
+def is_off(component: Component, word: str, value: Any) -> bool:
+    """Whether a word has the value None or False, for which a component's record has no text."""
+    return (value is None or value is False) and f"{word}={value}" not in component.instead_of
 
 
 def _is_text(found: str | None) -> bool:

@@ -18,7 +18,7 @@ from rlk.planning.choice import Choice
 from rlk.planning.conflicts import fits
 from rlk.planning.draft import Draft
 from rlk.planning.gather import gather
-from rlk.planning.instead import Instead, from_record, name_of
+from rlk.planning.instead import OFF, Instead, from_record, is_off, name_of
 from rlk.planning.parse import parse_value
 from rlk.planning.python_values import parse_python
 from rlk.planning.recipes import expanded
@@ -198,6 +198,8 @@ class WordsOfOthers:
             found = from_record(choice.component, word, value, given)
             if isinstance(found, str):
                 return Instead.said(found)
+            if found == {} and is_off(choice.component, word, value):
+                return Instead(plugins={f"no:{choice.name}": {}})
             if found is not None:
                 return Instead.of_choice(choice, found)
         return None
@@ -210,6 +212,8 @@ class WordsOfOthers:
             found = from_record(component, word, value, given)
             if isinstance(found, str):
                 return Instead.said(found)
+            if found is not None and is_off(component, word, value):
+                return Instead.said(OFF) if found else Instead.without(component)
             if found is not None:
                 return Instead(plugins={component.name: found})
         return None
@@ -225,10 +229,11 @@ class WordsOfOthers:
     def _of_name(self, word: str, value: Any) -> Instead | None:
         """By the component of that name, which the zoos switch on by a setting."""
         name = word.replace("_", "-")
-        if not any(name in self.registries[kind] for kind in LISTS):
+        named = [entry for kind in LISTS for entry in self.registries[kind].named(name)]
+        if not named:
             return None
         if value is None or value is False:
-            return Instead.said("it is off unless you ask for it. Leave it out.")
+            return Instead.without(named[0].component())
         return Instead(plugins={name: value if isinstance(value, Mapping) else {}})
 
     def _absent(self, kinds: Iterable[str]) -> Iterator[Component]:
