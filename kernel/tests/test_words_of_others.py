@@ -30,7 +30,7 @@ def test_a_value_of_python_is_read(text, value):
     "text",
     [
         *("dict(**a)", "dict([(1, 2)])", "open('x')", "lambda: 0", "{1: 2}", "{**a}", "1 +"),
-        *("[x for x in y]", "b''", "a[0]", "dict(a=open('x'))", "(" * 9999),
+        *("[x for x in y]", "b''", "a[0]", "{{'a': 1}}", "dict(a=open('x'))", "(" * 9999),
     ],
 )
 def test_what_is_no_value_of_python_is_refused_and_nothing_is_run(text):
@@ -58,6 +58,8 @@ def knows(planning_kernel):
         ({"both": 3}, "both: use --set gamma=3 --set n_steps=3, or"),
         ({"one": True, "two": 7}, "one: use --set n_steps=7, or"),
         ({"one": True}, "one: use --set n_steps=VALUE, or"),
+        ({"some": True}, r"""some: use --set 'n_steps=\["VALUE"\]', or"""),
+        ({"other": 3}, r"other: a \{2\} of 3 and VALUE is of no use. Leave it out."),
         ({"gone": 3}, "gone: 3 is of no use. Leave it out."),
         ({"big": 4}, r"big: use --set policy.size=4, or in Python settings=\{'policy.size': 4\}."),
         ({"policy.big": 4}, "big: use --set policy.size=4, or"),
@@ -74,6 +76,8 @@ def knows(planning_kernel):
 def test_a_word_is_answered_by_the_record_of_a_component(plan, knows, given, said):
     words = {"rate": "learning_rate={value}", "both": "gamma={value},n_steps={value}"}
     words |= {"one=True": "n_steps={two}", "gone": "{value} is of no use. Leave it out."}
+    words |= {"some": "n_steps=[{two}]", "other": "a {{2}} of {value} and {two} is of no use. "}
+    words["other"] += "Leave it out."
     knows("algorithms", "algo", words)
     knows("policies", "plain", {"big": "size={value}"})
     watching = {"watch": "size={value}", "watch={…}": "parts={value}", "watch_it": ""}

@@ -31,13 +31,28 @@ from rlk.registry.kernel import default_kernel
         ("--set eval_freq=1000", "use --plugin evaluation:every=1000, or in Python plugins=["),
         ("--set normalize=true", "use --plugin normalize, or in Python plugins=['normalize']"),
         ("--set normalize=false", "normalize: it is off unless you ask for it. Leave it out."),
+        ("--set tensorboard_log=none", "tensorboard_log: it is off unless you ask for it. Leave"),
+        ("--set frame_stack=none", "frame_stack: it is off unless you ask for it. Leave it out."),
+        ("--plugin tensorboard --set tensorboard_log=none", "use --plugin no:tensorboard, or"),
+        ("--set progress=false", "use --plugin no:progress-bar, or"),
+        ("--set progress_bar=false", "use --plugin no:progress-bar, or in Python plugins=['no:pr"),
+        ("--set monitor=false", "use --plugin no:monitor, or in Python plugins=['no:monitor']"),
+        ("--set csv=none", "use --plugin no:csv, or"),
+        ("--set eval_freq=-1", "no evaluation unless you ask for one. Leave it out."),
+        ("--set save_freq=-1", "unless checkpoint.every is set. Leave it out."),
+        ("--set trained_agent=", "begins with a new policy unless you ask for a saved one."),
+        ("--algo dqn --set replay_buffer_class=none", "the algorithm's own unless you ask for"),
         ("--set frame_stack=4", "use --plugin frame-stack:n_stack=4, or"),
         ("--set env_wrapper=mine.Wrapper", "use --plugin mine:Wrapper, or"),
         ("--set env_wrapper=[mine.Wrapper]", "rlk plugins list --kind wrappers"),
-        ("--set optimize_memory_usage=true", "observation once, always. Leave it out."),
+        ("--algo dqn --set optimize_memory_usage=true", "observation once, always. Leave it out."),
         ("--set policy.activation_fn=nn.ReLU", "use --set policy.act_fun=relu, or"),
         ("--set policy.ortho_init=false", "use --set policy.init=uniform, or"),
         ("--set policy.log_std_init=-2", "use --set distribution.log_std_init=-2, or"),
+        (
+            "--policy lstm --set policy_kwargs=dict(net_arch=[dict(pi=[8])])",
+            'say where the LSTM is: policy.net_arch=["lstm", {pi = […], vf = […]}], with',
+        ),
         ("--set policy.use_expln=true", "use --plugin gsde:use_expln=true, or"),
         ("--set policy.lstm_hidden_size=64", "use --plugin lstm:n_lstm=64, or"),
         ("--plugin sb3_contrib.common.wrappers.TimeFeatureWrapper", "mean 'time-feature'?"),
@@ -50,6 +65,7 @@ from rlk.registry.kernel import default_kernel
         ("--algo ars", "there is --algo trpo --set policy.layers=[]."),
         ("--algo ddpg --set learning_rate=0.1", "use --set actor_lr=0.1 --set critic_lr=0.1, or"),
         ("--algo ddpg --set train_freq=4", "use --set nb_rollout_steps=4, or"),
+        ("--algo ppo1 --set n_steps=128", "use --set timesteps_per_actorbatch=128, or"),
         ("--algo trpo --set n_steps=128", "N is n_steps (128) times n_envs."),
         ("--algo trpo --set n_critic_updates=20", "use --set vf_iters=20, or"),
         ("--algo trpo --set sub_sampling_factor=2", "use the whole batch. Leave it out."),
@@ -67,9 +83,23 @@ def test_a_word_of_stable_baselines_is_answered_with_rlks_own(rlk_typed, typed, 
 
 
 @pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("--algo bc --set n_steps=128", "algorithm 'bc' (rlk-bc 0.1.0): 'n_steps'"),
+        ("--algo dqn --set policy.log_std_init=-2", "(rlk-mlp 0.1.0): 'log_std_init'"),
+        ("--algo dqn --set policy.lstm_hidden_size=9", "(rlk-mlp 0.1.0): 'lstm_hidden_size'"),
+        ("--algo ppo --set policy.alpha=3", "(rlk-mlp 0.1.0): 'alpha'"),
+    ],
+)
+def test_no_component_is_named_that_the_run_could_not_have(rlk_typed, typed, said):
+    ended = rlk_typed("run", *typed.split())
+    assert ended.err.startswith("Error: unknown setting of ") and said in ended.err
+
+
+@pytest.mark.parametrize(
     ("algo", "given", "typed"),
     [
-        ("ppo", {"noise_std": 0.2, "noise_type": "normal"}, "--plugin normal-noise:sigma=0.2"),
+        ("sac", {"noise_std": 0.2, "noise_type": "normal"}, "--plugin normal-noise:sigma=0.2"),
         (
             "ppo",
             {"normalize": "{'norm_obs': True, 'norm_reward': False}"},
@@ -91,6 +121,14 @@ def test_a_word_of_stable_baselines_is_answered_with_rlks_own(rlk_typed, typed, 
             {"policy": "lstm", "policy_kwargs": {"lstm_hidden_size": 9, "net_arch": [8]}},
             "--set policy.n_lstm=9 --set "
             """'policy.net_arch=["lstm", {"pi" = [8], "vf" = [8]}]'""",
+        ),
+        (
+            "ppo2",
+            {
+                "policy": "lstm",
+                "policy_kwargs": "dict(n_lstm=64, net_arch=[8, 'lstm', dict(vf=[5])])",
+            },
+            """--set policy.n_lstm=64 --set 'policy.net_arch=[8, "lstm", {"vf" = [5]}]'""",
         ),
         (
             "sac",
@@ -118,6 +156,15 @@ def test_settings_in_the_form_of_stable_baselines3s_zoo_are_given_in_rlks(algo, 
     with pytest.raises(PlanError) as error:
         rlk.make(algo, env="Pendulum-v1", **given)
     assert f": use {typed}, or in Python " in str(error.value)
+
+
+def test_what_joins_by_itself_is_left_out_as_the_error_says(tmp_path):
+    with pytest.raises(PlanError, match="in Python") as error:
+        rlk.make("ppo", env="Pendulum-v1", out=tmp_path, csv=False)
+    keywords = str(error.value).partition(" or in Python ")[2].removesuffix(".")
+    with eval(f"rlk.make('ppo', env='Pendulum-v1', out=tmp_path, {keywords})") as agent:
+        names = [choice.name for choice in agent.plan.choices()]
+        assert "csv" not in names and "checkpoint" in names
 
 
 def test_a_noise_of_the_run_is_named_so_that_it_stays_without_the_preset():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable, Iterator, Mapping
+from string import Formatter
 from typing import Any, Literal, get_args
 
 import attrs
@@ -81,6 +82,21 @@ def _maps_texts(_: object, attribute: attrs.Attribute[Any], value: object) -> No
         raise ValueError(f"{attribute.name} must map texts to texts, got {value!r:.80}")
 
 
+def _are_templates(_: object, attribute: attrs.Attribute[Any], value: Mapping[str, str]) -> None:
+    for word, text in value.items():
+        where = f"{attribute.name} {word!r}: {text!r:.80}"
+        try:
+            parts = [*Formatter().parse(text)]
+        except ValueError as error:
+            raise ValueError(f"{where}: {error}. Double a brace that is text") from None
+        for _, field, form, conversion in parts:
+            if field is not None and (not field.isidentifier() or form or conversion):
+                raise ValueError(
+                    f"{where} has a field that is no word such as {{value}}. Double a brace that "
+                    "is text"
+                )
+
+
 def _are_stages(_: object, attribute: attrs.Attribute[Any], value: tuple[str, ...]) -> None:
     for one in value:
         if one not in STAGES:
@@ -103,10 +119,14 @@ class Component:
     #: What other libraries have for its settings, for errors: their word -> what to type behind
     #: `--plugin NAME:`, where `{value}` is the value given and `{other}` that of another word.
     #: `"learning_rate": "actor_lr={value}"` has another name here, `"ortho_init=False":
-    #: "init=uniform"` is for one value, `"net_arch={…}"` for tables and lists with one, and ""
-    #: only puts it in. A text with a full stop at its end is said as it is. The words of an
-    #: algorithm count in its own runs, except for the names of other ones: `"algo=qrdqn"`.
-    instead_of: Mapping[str, str] = attrs.field(factory=dict, validator=_maps_texts)
+    #: "init=uniform"` is for one value, `"net_arch={…}"` for tables and lists with one,
+    #: `"net_arch=[…lstm…]"` for lists with that text (`[…{…}…]`: with a table), and "" only puts
+    #: it in. A text with a full stop at its end is a sentence, said as it is but for such
+    #: fields. Braces that are text are doubled: `{{`. The words of an algorithm count in its own
+    #: runs, except for the names of other ones: `"algo=qrdqn"`.
+    instead_of: Mapping[str, str] = attrs.field(
+        factory=dict, validator=[_maps_texts, _are_templates]
+    )
     #: The attrs class of its settings; its module must not import torch.
     config: type | None = attrs.field(default=None, validator=_is_config)
     #: Its settings with another default under this name (`LnMlpPolicy` is `mlp` with `layer_norm`).

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
+from rlk.component import Component
 from rlk.errors import PlanError
 from rlk.planning.choice import Choice
 from rlk.planning.layers import Rank
@@ -133,15 +134,33 @@ def _or_add_nothing(plan: Plan, served: Collection[str]) -> str:
 
 def _collects(plan: Plan, choice: Choice) -> Conflict | None:
     algorithm, own = plan.algorithm.component.collects, choice.component.collects
-    if algorithm == own or None in (algorithm, own):
+    if collects_alike(choice.component, choice.kind, plan.algorithm.component):
         return None
-    if algorithm == "both" and choice.slot not in ("storage", "noise"):
-        return None  # it learns in both ways, with the same storage and actor
     serves = str(own).replace("both", "combined on- and off-policy")
     learns = str(algorithm).replace("both", "on- and off-policy")
     return Conflict(
         f"{choice.title} is for {serves} algorithms, but {plan.algorithm.title} is {learns}",
         f"--collects {algorithm}",
+    )
+
+
+def collects_alike(component: Component, kind: str, algorithm: Component) -> bool:
+    """Whether a component of that kind is for what learns as this algorithm does."""
+    learns, serves = algorithm.collects, component.collects
+    if learns == serves or None in (learns, serves):
+        return True
+    # What learns in both ways does so with one storage and one actor.
+    return learns == "both" and kind not in ("storages", "noises")
+
+
+def fits(component: Component, kind: str, algorithm: Component) -> bool:
+    """Whether some run of an algorithm may have a component of that kind, by their records."""
+    served, own = set(algorithm.action_spaces), set(component.action_spaces)
+    is_recurrent = kind == "policies" and component.recurrent
+    return (
+        (not served or not own or bool(served & own))
+        and collects_alike(component, kind, algorithm)
+        and (algorithm.recurrent or not is_recurrent)
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -15,6 +16,8 @@ from rlk.registry.kinds import STACKED
 
 #: Stands for a value that nobody gave, or that is an object.
 VALUE = "VALUE"
+#: What is said of a word that switches off what is off.
+OFF = "it is off unless you ask for it. Leave it out."
 
 
 @attrs.frozen
@@ -39,6 +42,13 @@ class Instead:
             return cls(plugins={choice.name: values})
         prefix = "" if choice.slot == "algorithm" else f"{choice.slot}."
         return cls({f"{prefix}{key}": value for key, value in values.items()})
+
+    @classmethod
+    def without(cls, component: Component) -> Instead:
+        """What leaves a component out of a run that did not ask for it, if anything has to."""
+        if component.autostart == "never":
+            return cls.said(OFF)
+        return cls(plugins={f"no:{component.name}": {}})
 
     @classmethod
     def joined(cls, several: Iterable[Instead]) -> Instead:
@@ -97,9 +107,14 @@ def from_record(
         return None
     values = {**given, "value": value}
     if text.endswith("."):
-        return text.format(**{name: _text(one) for name, one in values.items()})
+        return text.format_map(_texts(values))
     pairs = [pair.partition("=") for pair in split_at_commas(text) if pair]
     return {key: _filled(template, values) for key, _, template in pairs}
+
+
+def is_off(component: Component, word: str, value: Any) -> bool:
+    """Whether a word has the value None or False, for which a component's record has no text."""
+    return (value is None or value is False) and f"{word}={value}" not in component.instead_of
 
 
 def _is_text(found: str | None) -> bool:
@@ -109,8 +124,12 @@ def _is_text(found: str | None) -> bool:
 def _keys(word: str, value: Any) -> Iterator[str]:
     """The keys of a record that a word with this value may have, the most special first."""
     yield f"{word}={name_of(value)}"
-    items = value if isinstance(value, (list, tuple)) else [value]
-    if any(isinstance(item, Mapping) for item in items):
+    is_list = isinstance(value, (list, tuple))
+    items = ["{…}" if isinstance(one, Mapping) else one for one in (value if is_list else [value])]
+    texts = [one for one in items if isinstance(one, str)]
+    if is_list:
+        yield from (f"{word}=[…{text}…]" for text in texts)
+    if "{…}" in texts:
         yield f"{word}={{…}}"
     yield word
 
@@ -126,7 +145,12 @@ def _filled(template: str, values: Mapping[str, Any]) -> Any:
     """A value of a record's text: `{word}` alone is the value of that word, as it is."""
     if template.startswith("{") and template[1:-1].isidentifier():
         return values.get(template[1:-1], VALUE)
-    return parse_value(template.format(**{word: _text(one) for word, one in values.items()}))
+    return parse_value(template.format_map(_texts(values)))
+
+
+def _texts(values: Mapping[str, Any]) -> Mapping[str, str]:
+    """What to type for each of these values by word, and `VALUE` for a word that nobody gave."""
+    return defaultdict(lambda: VALUE, {word: _text(one) for word, one in values.items()})
 
 
 def _text(value: Any) -> str:

@@ -16,7 +16,7 @@ def parse_python(text: str) -> Any:
     """
     try:
         return _value(ast.parse(text.strip(), mode="eval").body)
-    except (SyntaxError, RecursionError, MemoryError):
+    except (SyntaxError, RecursionError, MemoryError, TypeError):  # {{…}} is a set of tables
         raise ValueError(f"not a value of Python: {text!r:.80}") from None
 
 

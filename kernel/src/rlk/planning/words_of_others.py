@@ -15,9 +15,10 @@ from rlk import settings
 from rlk.component import Component
 from rlk.errors import BrokenPlugin, PlanError
 from rlk.planning.choice import Choice
+from rlk.planning.conflicts import fits
 from rlk.planning.draft import Draft
 from rlk.planning.gather import gather
-from rlk.planning.instead import Instead, from_record, name_of
+from rlk.planning.instead import OFF, Instead, from_record, is_off, name_of
 from rlk.planning.parse import parse_value
 from rlk.planning.python_values import parse_python
 from rlk.planning.recipes import expanded
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 #: Tables of keywords, and the slots whose components take them here.
 TABLES: Mapping[str, tuple[str, ...]] = {
-    "policy_kwargs": ("policy", "distribution", "optimiser"),
+    "policy_kwargs": ("policy", "distribution"),
     "replay_buffer_kwargs": ("storage",),
     "features_extractor_kwargs": ("policy",),
     "optimizer_kwargs": ("optimiser",),
@@ -173,7 +174,8 @@ class WordsOfOthers:
             if has_it and choice.slot in ("algorithm", *slots):
                 return Instead.of_choice(choice, {word: value})
         kinds = [SLOTS[slot] for slot in slots]
-        if found := self._of_absent(word, value, kinds, {}) or self._of_class(word, value):
+        known = (*kinds, "optimisers")  # a policy has optimizer_class there
+        if found := self._of_absent(word, value, known, {}) or self._of_class(word, value):
             return found
         having = (one for one in self._absent(kinds) if word in settings.names(one.config))
         return next((Instead(plugins={one.name: {word: value}}) for one in having), None)
@@ -196,6 +198,8 @@ class WordsOfOthers:
             found = from_record(choice.component, word, value, given)
             if isinstance(found, str):
                 return Instead.said(found)
+            if found == {} and is_off(choice.component, word, value):
+                return Instead(plugins={f"no:{choice.name}": {}})
             if found is not None:
                 return Instead.of_choice(choice, found)
         return None
@@ -208,6 +212,8 @@ class WordsOfOthers:
             found = from_record(component, word, value, given)
             if isinstance(found, str):
                 return Instead.said(found)
+            if found is not None and is_off(component, word, value):
+                return Instead.said(OFF) if found else Instead.without(component)
             if found is not None:
                 return Instead(plugins={component.name: found})
         return None
@@ -223,20 +229,23 @@ class WordsOfOthers:
     def _of_name(self, word: str, value: Any) -> Instead | None:
         """By the component of that name, which the zoos switch on by a setting."""
         name = word.replace("_", "-")
-        if not any(name in self.registries[kind] for kind in LISTS):
+        named = [entry for kind in LISTS for entry in self.registries[kind].named(name)]
+        if not named:
             return None
         if value is None or value is False:
-            return Instead.said("it is off unless you ask for it. Leave it out.")
+            return Instead.without(named[0].component())
         return Instead(plugins={name: value if isinstance(value, Mapping) else {}})
 
     def _absent(self, kinds: Iterable[str]) -> Iterator[Component]:
-        """Installed components that are not in the run, those with the shortest names first."""
+        """Installed components that the run may have besides, the shortest names first."""
         taken = {choice.name for choice in self.choices}
+        algorithms = [choice.component for choice in self.choices[:1]]
         for kind in kinds:
             for entry in sorted(self.registries[kind], key=lambda one: (len(one.name), one.name)):
                 with contextlib.suppress(BrokenPlugin):
                     component = entry.component()
-                    if entry.name == component.name not in taken:
+                    is_new = entry.name == component.name not in taken
+                    if is_new and all(fits(component, kind, one) for one in algorithms):
                         yield component
 
 

@@ -12,6 +12,7 @@ component = Component(
     factory="rlk_ppo1.algorithm:PPO1",
     summary="proximal policy optimisation as in OpenAI's first version, for many ranks",
     config=PPO1Config,
+    instead_of={"n_steps": "timesteps_per_actorbatch={value}"},
     check=check,
     action_spaces=("Discrete", "Box", "MultiDiscrete", "MultiBinary"),
     collects="on-policy",

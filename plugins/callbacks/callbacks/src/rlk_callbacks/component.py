@@ -18,6 +18,8 @@ checkpoint = Component(
     known_as=("CheckpointCallback",),
     config=CheckpointConfig,
     instead_of={
+        "save_freq=-1": "checkpoints are at the start and the end alone unless checkpoint.every is "
+        "set. Leave it out.",
         "save_freq": "every={value}",
         "save_replay_buffer": "checkpoints hold the replay unless checkpoint.replay is false. "
         "Leave it out.",
@@ -32,6 +34,7 @@ evaluation = Component(
     known_as=("EvalCallback",),
     config=EvaluationConfig,
     instead_of={
+        "eval_freq=-1": "there is no evaluation unless you ask for one. Leave it out.",
         "eval_freq": "every={value}",
         "eval_episodes": "episodes={value}",
         "n_eval_episodes": "episodes={value}",

@@ -10,6 +10,12 @@ component = Component(
     factory="rlk_model_start.extension:ModelStart",
     summary="a run begins with the policy of a saved model",
     config=ModelStartConfig,
-    instead_of=dict.fromkeys(("trained_agent", "load"), "path={value}"),
+    instead_of={
+        **dict.fromkeys(("trained_agent", "load"), "path={value}"),
+        **dict.fromkeys(
+            ("trained_agent=", "load="),
+            "a run begins with a new policy unless you ask for a saved one. Leave it out.",
+        ),
+    },
     only_trains=True,
 )

@@ -12,12 +12,15 @@ from rlk.component import Component
 from rlk_lstm.config import LstmConfig, check
 from rlk_mlp.words import INSTEAD_OF, OF_CNN
 
-#: Of sb3-contrib, whose hidden layers come after the LSTM.
+#: Of sb3-contrib, whose hidden layers come after the LSTM. In 2.10 a list says where it is.
 _OF_LSTM = {
     "lstm_hidden_size": "n_lstm={value}",
     "shared_lstm=True": "value_lstm=shared",
     "enable_critic_lstm=True": "value_lstm=own",
     "enable_critic_lstm=False": "value_lstm=none",
+    "net_arch=[…lstm…]": "net_arch={value}",
+    "net_arch=[…{…}…]": 'say where the LSTM is: policy.net_arch=["lstm", {{pi = […], vf = […]}}], '
+    "with the layers before it, if there are any, at the start.",
     "net_arch={…}": 'net_arch=["lstm", {value}]',
     "net_arch": 'net_arch=["lstm", {{pi = {value}, vf = {value}}}]',
 }

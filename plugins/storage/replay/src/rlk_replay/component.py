@@ -32,6 +32,8 @@ component = Component(
     config=ReplayConfig,
     instead_of={
         "optimize_memory_usage": "a replay stores every observation once, always. Leave it out.",
+        "replay_buffer_class=None": "the storage is the algorithm's own unless you ask for "
+        "another. Leave it out.",
     },
     collects="off-policy",
     check=check,
