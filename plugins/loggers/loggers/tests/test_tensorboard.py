@@ -8,7 +8,7 @@ import socket
 import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -204,6 +204,24 @@ def test_a_run_of_weights_and_biases_that_copies_events_is_told_of_the_folder(
     monkeypatch.chdir(tmp_path)
     EventFile(Path("events"))
     assert told == ([str(tmp_path / "events")] if copies else [])
+
+
+def test_a_release_of_weights_and_biases_that_cannot_be_told_of_the_folder_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wandb: Any = SimpleNamespace(patched={"tensorboard": [("a", "b")]}, run=SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "wandb", wandb)
+    with pytest.warns(UserWarning, match="does not copy the events in .*type: wandb sync"):
+        EventFile(tmp_path)
+
+
+def test_another_module_that_is_called_wandb_does_not_matter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder `wandb`, which W&B writes, is a module for `import wandb` where W&B is not there."""
+    monkeypatch.setitem(sys.modules, "wandb", ModuleType("wandb"))
+    EventFile(tmp_path).write(step=1)
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_files_have_the_names_that_tensorboard_gives(tmp_path: Path) -> None:

@@ -224,20 +224,32 @@ def test_minibatches_of_whole_sequences_stay(tmp_path: Path, batch_size: int) ->
         assert RecurrentPPO.load(of_lstms(tmp_path, settings)).batch_size == batch_size
 
 
-def test_networks_that_recurrent_policies_do_not_have_are_refused(tmp_path: Path) -> None:
+def files_with_other_networks(folder: Path) -> dict[str, Path]:
+    """Files of networks that the recurrent policies here do not have, by the words for these."""
     with stand_in("program.Extractor") as kind:
-        own: dict[str, Any] = {
-            **CART,
-            "policy_kwargs": packed({**LSTM, "features_extractor_class": kind}),
-        }
-    name = f"{RECURRENT}ActorCriticPolicy"
+        of_extractor = packed({**LSTM, "features_extractor_class": kind})
     n = recurrent(4, 2, "own")
-    with pytest.raises(ValueError, match=r"has a features_extractor_class, which the recurrent"):
-        RecurrentPPO.load(of_contrib(tmp_path, name, n, **own))
-    n = recurrent(4, 2, "shared") | {"mlp_extractor.shared_net": mlp(5, 5, ends=True)}
-    own = {**CART, "policy_kwargs": {**LSTM, "net_arch": [5, {"pi": [6], "vf": [7, 4]}]}}
-    with pytest.raises(ValueError, match=r"layers after the LSTM that policy and value function"):
-        RecurrentPPO.load(of_contrib(tmp_path, name, n, **own))
+    shared = recurrent(4, 2, "shared") | {"mlp_extractor.shared_net": mlp(5, 5, ends=True)}
+    own = {"pi": [6], "vf": [7, 4]}
+    words = "layers after the LSTM that policy and value function"
+    files = {
+        "a features_extractor_class, which the recurrent": (n, of_extractor),
+        words: (shared, {**LSTM, "net_arch": [5, own]}),
+        f"{words} share": (shared, {**LSTM, "net_arch": own}),
+    }
+    for number, (networks, kwargs) in enumerate(files.values()):
+        (folder / str(number)).mkdir()
+        own_settings: dict[str, Any] = {**CART, "policy_kwargs": kwargs}
+        of_contrib(folder / str(number), f"{RECURRENT}ActorCriticPolicy", networks, **own_settings)
+    return {words: folder / str(number) / "model.zip" for number, words in enumerate(files)}
+
+
+def test_networks_that_recurrent_policies_do_not_have_are_refused(tmp_path: Path) -> None:
+    model = RecurrentPPO.load(of_lstms(tmp_path))
+    for words, path in files_with_other_networks(tmp_path).items():
+        for read in (RecurrentPPO.load, model.set_parameters):
+            with pytest.raises(ValueError, match=f"has {words}"):
+                read(str(path))
 
 
 def test_parameters_of_a_separate_lstm_do_not_fit_a_shared_one(tmp_path: Path) -> None:

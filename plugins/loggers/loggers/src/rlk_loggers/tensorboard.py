@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from rlk.command_line import command_line
+from rlk.command_line import command_line, path_word
 from rlk.growing_file import GrowingFile
 from rlk.hookspecs import hookimpl
+from rlk.program_warnings import warn_program
 from rlk.saving.run_folder import as_typed
 from rlk.terminal import print_on
 from rlk_loggers.needs_folder import lacks_folder
@@ -81,10 +82,22 @@ def _tell_weights_and_biases(folder: Path) -> None:
     """Name the folder to W&B's run if it copies events (`wandb.init(sync_tensorboard=True)`).
 
     It replaces TensorBoard's writers to learn of folders, and this file is written by none of them.
+    A module of that name may be another one: a folder `wandb`, which W&B makes, is imported too.
     """
-    wandb: Any = sys.modules.get("wandb")
-    if wandb is not None and wandb.patched["tensorboard"] and wandb.run is not None:
-        wandb.run._tensorboard_callback(os.path.abspath(folder))
+    wandb = sys.modules.get("wandb")
+    copied = getattr(wandb, "patched", {}).get("tensorboard")
+    run = getattr(wandb, "run", None)
+    if not copied or run is None:
+        return
+    tell = getattr(run, "_tensorboard_callback", None)  # not public: a release may rename it
+    if tell is None:
+        later = command_line(["wandb", "sync", path_word(folder)])
+        warn_program(
+            f"Weights & Biases does not copy the events in {folder}: the installed release of "
+            f"wandb cannot be told of a folder. After the run, type: {later}"
+        )
+        return
+    tell(os.path.abspath(folder))
 
 
 def _later_than_all(folder: Path) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -22,6 +22,9 @@ from rlk_on_policy.checks import whole_sequences
 from rlk_sb3.extractors import CLASS, has_extractor
 from rlk_sb3.saved.loading import FilesOfSB3
 from rlk_sb3.saved.names import ACTOR_CRITIC
+
+if TYPE_CHECKING:
+    from rlk_baselines.common.base_class import BaseRLModel
 
 _ACTOR, _CRITIC = "lstm_actor", "lstm_critic"
 #: The linear layer of a value function without an LSTM.
@@ -88,6 +91,11 @@ class FilesOfRecurrentPPO(FilesOfSB3):
         if "batch_size" in given or not all(map(is_finite, sizes)):
             return saved
         return _with_fitting_batch(saved, int(n_steps), n_envs)
+
+    def parameters(self, saved: SavedThere, model: BaseRLModel) -> dict[str, Array]:
+        """As in `FilesOfSB3`; also refused without a new model, as by `set_parameters`."""
+        _refuse_other_networks(saved)
+        return super().parameters(saved, model)
 
 
 def _refuse_other_networks(saved: SavedThere) -> None:

@@ -198,9 +198,9 @@ def _keywords(
     if n_critics := number_of_critics(parameters):
         found["n_critics"] = n_critics
     sizes = found.get("net_arch")
-    if "mlp_extractor.shared_net.0.weight" in parameters and sizes is not None:
+    if "mlp_extractor.shared_net.0.weight" in parameters and isinstance(sizes, list):
         # Before 1.8, the numbers in a list were sizes of layers that policy and value share.
-        found["net_arch"] = [*sizes, *([] if isinstance(sizes[-1], dict) else [{}])]
+        found["net_arch"] = sizes if isinstance(sizes[-1], dict) else [*sizes, {}]
     elif isinstance(sizes, list) and len(sizes) == 1 and isinstance(sizes[0], dict):
         found["net_arch"] = sizes[0]
     return found
