@@ -31,6 +31,7 @@ from rlk.registry.kernel import default_kernel
         ("--set eval_freq=1000", "use --plugin evaluation:every=1000, or in Python plugins=["),
         ("--set normalize=true", "use --plugin normalize, or in Python plugins=['normalize']"),
         ("--set normalize=false", "normalize: it is off unless you ask for it. Leave it out."),
+        ("--set monitor_kwargs=dict(info_keywords=['x'])", "use --plugin 'monitor:info_keywords=["),
         ("--set frame_stack=4", "use --plugin frame-stack:n_stack=4, or"),
         ("--set env_wrapper=mine.Wrapper", "use --plugin mine:Wrapper, or"),
         ("--set env_wrapper=[mine.Wrapper]", "rlk plugins list --kind wrappers"),

@@ -221,8 +221,8 @@ class WordsOfOthers:
         return Instead(plugins={place: {}}) if place else None
 
     def _of_name(self, word: str, value: Any) -> Instead | None:
-        """By the component of that name, which the zoos switch on by a setting."""
-        name = word.replace("_", "-")
+        """By the component of that name, which the zoos switch on by a setting or a table."""
+        name = word.removesuffix("_kwargs").replace("_", "-")
         if not any(name in self.registries[kind] for kind in LISTS):
             return None
         if value is None or value is False:
