@@ -49,6 +49,7 @@ IMPORT_NAMES = {
     "opencv-python-headless": "cv2",
     "pillow": "PIL",
     "pygame-ce": "pygame",
+    "pyyaml": "yaml",
 }
 
 

@@ -42,6 +42,7 @@ from rlk.registry.kernel import default_kernel
         ("--set save_freq=-1", "unless checkpoint.every is set. Leave it out."),
         ("--set trained_agent=", "begins with a new policy unless you ask for a saved one."),
         ("--algo dqn --set replay_buffer_class=none", "the algorithm's own unless you ask for"),
+        ("--set monitor_kwargs=dict(info_keywords=['x'])", "use --plugin 'monitor:info_keywords=["),
         ("--set frame_stack=4", "use --plugin frame-stack:n_stack=4, or"),
         ("--set env_wrapper=mine.Wrapper", "use --plugin mine:Wrapper, or"),
         ("--set env_wrapper=[mine.Wrapper]", "rlk plugins list --kind wrappers"),

@@ -64,7 +64,7 @@ class Instead:
 
     def typed(self) -> str:
         """The options of a command line; empty if there is nothing to type."""
-        words = [word for plugin in self._plugins() for word in ("--plugin", plugin)]
+        words = [word for plugin in self.typed_plugins() for word in ("--plugin", plugin)]
         for key, value in self.settings.items():
             words += ["--set", f"{key}={_text(value)}"]
         return command_line(words)
@@ -74,7 +74,7 @@ class Instead:
         dotted = {key: value for key, value in self.settings.items() if "." in key}
         words = [f"{key}={value!r}" for key, value in self.settings.items() if key not in dotted]
         words += [f"settings={dotted!r}"] if dotted else []
-        words += [f"plugins={[*self._plugins()]!r}"] if self.plugins else []
+        words += [f"plugins={[*self.typed_plugins()]!r}"] if self.plugins else []
         return ", ".join(words)
 
     def __str__(self) -> str:
@@ -82,7 +82,8 @@ class Instead:
         typed = [f"use {self.typed()}, or in Python {self.keywords()}."] if is_typed else []
         return " ".join([*typed, *self.sentences])
 
-    def _plugins(self) -> Iterator[str]:
+    def typed_plugins(self) -> Iterator[str]:
+        """The plugins with their settings, each as behind `--plugin`."""
         for name, values in self.plugins.items():
             pairs = [f"{key}={_text(value)}" for key, value in values.items()]
             yield f"{name}:{','.join(pairs)}" if pairs else name

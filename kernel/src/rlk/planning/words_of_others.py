@@ -227,8 +227,8 @@ class WordsOfOthers:
         return Instead(plugins={place: {}}) if place else None
 
     def _of_name(self, word: str, value: Any) -> Instead | None:
-        """By the component of that name, which the zoos switch on by a setting."""
-        name = word.replace("_", "-")
+        """By the component of that name, which the zoos switch on by a setting or a table."""
+        name = word.removesuffix("_kwargs").replace("_", "-")
         named = [entry for kind in LISTS for entry in self.registries[kind].named(name)]
         if not named:
             return None

@@ -10,7 +10,7 @@ import attrs
 import click
 from click import Option
 
-from rlk.command_line import pip_install
+from rlk.command_line import command_line, path_word, pip_install
 from rlk.documents import MAX_TOML_CHARACTERS, parse_toml
 from rlk.errors import PlanError
 from rlk.files import looking_at
@@ -21,7 +21,7 @@ from rlk.planning.spec import ENV_PREFIX, RunSpec, flatten, make_spec
 from rlk.registry.kernel import default_kernel
 from rlk.registry.kinds import SLOTS, option_of
 from rlk_cli import completion
-from rlk_cli.words_of_the_zoos import SPEC
+from rlk_cli.words_of_the_zoos import IMPORT, SPEC
 
 PLUGIN = (
     "Add a plugin, or choose a component, such as a storage; no:NAME leaves one out. Repeatable."
@@ -178,7 +178,9 @@ def over_file(spec: RunSpec, file: str | None) -> RunSpec:
     from rlk.planning.connect import connect  # not at the top: --help plans nothing
 
     if file.endswith((".yml", ".yaml")):
-        raise PlanError(f"{file} is not a TOML file. {SPEC}.")
+        asked = {"algo": spec.algo or "NAME", "env": spec.given.get("env") or "ID"}
+        typed = IMPORT.format(value=command_line([path_word(file)]), **asked)
+        raise PlanError(f"{file} is not a TOML file. {SPEC}. One of the zoo becomes it by: {typed}")
     registries = default_kernel().registries
     connect(spec, registries)  # the file may be missing for one rank alone
     path = Path(file)

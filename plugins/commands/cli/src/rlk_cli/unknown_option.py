@@ -70,7 +70,7 @@ def _instead(option: TypedOption, context: click.Context) -> list[str]:
         pairs = option.pairs or {"NAME": VALUE}
         words = [f"{PAIRS[key]}{name}={text}" for name, text in pairs.items()]
         return [command_line(word for pair in words for word in ("--set", pair))]
-    text = option_instead(key, value, context, option.others.get("env") or "ID")
+    text = option_instead(key, value, context, option.others)
     if text is not None:
         return [text]
     if key in RUN_SETTINGS:

@@ -5,6 +5,8 @@ What components say of such words is in their records (`Component.instead_of`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import click
 
 _PLAYED = "rlk {command} RUN, where RUN is a run's folder (runs/…)"
@@ -15,6 +17,8 @@ SPEC = (
     'A SPEC.toml describes one run: algo = "ppo", env = "CartPole-v1", and hyperparameters in a '
     "table [settings]. The README of rlk-cli shows one"
 )
+#: What makes a SPEC.toml of a file of hyperparameters.
+IMPORT = "rlk import {value} --algo {algo} --env {env} --out run.toml"
 _TRACKED = "what to type for Weights & Biases is in the README of rlk-loggers"
 #: Short options, as the zoo of Stable-Baselines3 types them, with one dash.
 SHORT = {
@@ -53,7 +57,7 @@ OPTIONS = {
     **dict.fromkeys(("study_name", "optimization_log_path"), f"{_SEARCH} --out {{value}}"),
     "sampler": f"{_SEARCH} --sampler {{value}}",
     "pruner": f"{_SEARCH} --pruner {{value}}",
-    **dict.fromkeys(("conf_file", "yaml_file"), SPEC),
+    **dict.fromkeys(("conf_file", "yaml_file"), IMPORT),
     **dict.fromkeys(("track", "wandb_project_name", "wandb_entity", "wandb_tags"), _TRACKED),
     "uuid": "every run without --out has a folder of its own. Leave it out",
 }
@@ -82,14 +86,16 @@ COMMANDS = {
 }
 
 
-def option_instead(key: str, value: str, context: click.Context, env: str) -> str | None:
+def option_instead(
+    key: str, value: str, context: click.Context, others: Mapping[str, str]
+) -> str | None:
     """What to use in a command for an option of the zoos; None for other options.
 
     Args:
         key: the option without dashes at its start, with underscores.
         value: the text typed after it.
         context: of the command.
-        env: the environment that was typed, or `ID`.
+        others: the texts of the other options that were typed, by key.
 
     Returns:
         What to type, which begins with a dash or `rlk `, or a sentence without a full stop.
@@ -98,9 +104,10 @@ def option_instead(key: str, value: str, context: click.Context, env: str) -> st
     options = {option for param in params for option in (*param.opts, *param.secondary_opts)}
     arguments = [str(one.metavar) for one in params if isinstance(one, click.Argument)]
     is_of_run = any(name in ("RUN", "RUN…") for name in arguments)
+    typed = {"env": others.get("env") or "ID", "algo": others.get("algo") or "NAME"}
     for table in [OPTIONS_OF_A_RUN, OPTIONS] if is_of_run else [OPTIONS]:
         text = table.get(f"{key} {value}") or table.get(key, "")
-        text = text.format(value=value, command=context.info_name, env=env)
+        text = text.format(value=value, command=context.info_name, **typed)
         if text and (text.split()[0] in options or not text.startswith("-")):
             return text
     return None

@@ -8,11 +8,12 @@ import click
 
 from rlk.command_line import command_line, path_word
 from rlk.errors import BadFile, PlanError
-from rlk.files import looking_at
+from rlk.files import looking_at, write_text
 from rlk_cli import completion
 from rlk_cli.options import given
 
-SUFFIX = ".zip"
+#: How the name of a file of hyperparameters ends, as rl-baselines3-zoo has them.
+HYPERPARAMETERS = (".yml", ".yaml")
 
 
 @click.command("import")
@@ -22,7 +23,7 @@ SUFFIX = ".zip"
     metavar="FILE",
     required=True,
     type=click.Path(path_type=Path),
-    help="The model file to write; it must not exist yet.",
+    help="The model file or SPEC.toml to write; it must not exist yet.",
 )
 @click.option(
     "--env",
@@ -33,7 +34,8 @@ SUFFIX = ".zip"
 @click.option(
     "--algo",
     metavar="NAME",
-    help="Its algorithm (ppo2, acer, …), for the few files that do not show it.",
+    help="Its algorithm (ppo2, acer, …), for the few files that do not show it; of a FILE.yml, the "
+    "one that it is for, by default its name.",
 )
 @click.option(
     "--normalize",
@@ -68,8 +70,14 @@ def command(
     """Convert a model that Stable Baselines 2.10, Stable-Baselines3 or sb3-contrib has saved.
 
     MODEL is the file that model.save(…) wrote there. No code in it is run.
+
+    Of a FILE.yml of rl-baselines3-zoo (environment -> hyperparameters), it makes a SPEC.toml for
+    rlk run, with the settings and the wrappers of the environment --env.
     """
-    out = _new(out)
+    if model.suffix in HYPERPARAMETERS:
+        _convert_hyperparameters(model, _new(out, ".toml"), env, algo, normalize, plugins, pairs)
+        return
+    out = _new(out, ".zip")
     _check_is_there(model)
     from rlk_import.conversion import converted
     from rlk_import.origin import origin_of
@@ -85,6 +93,31 @@ def command(
         click.echo(f"Type: {command_line(['rlk', 'evaluate', path_word(path)])}")
 
 
+def _convert_hyperparameters(
+    file: Path,
+    out: Path,
+    env: str | None,
+    algo: str | None,
+    normalize: Path | None,
+    plugins: tuple[str, ...],
+    pairs: tuple[str, ...],
+) -> None:
+    """Write the SPEC.toml of an environment; the arguments are the command's."""
+    if env is None:
+        raise PlanError(f"{file} has settings for several environments. Name one: --env ID.")
+    if normalize is not None:
+        raise PlanError(f"--normalize is for a model; {file} says itself what is normalised.")
+    from rlk_import.hyperparameters import described
+
+    found = described(file, algo, env, plugins=plugins, changes=given(pairs))
+    click.echo(f"{file}: the entry {found.entry}")
+    for sentence in found.lost:
+        click.echo(f"  {sentence}")
+    write_text(out, found.spec_toml())
+    click.echo(f"wrote {out}: {found.plan.title}")
+    click.echo(f"Type: {command_line(['rlk', 'run', path_word(out)])}")
+
+
 def _check_is_there(model: Path) -> None:
     """BadFile for a model that is no file; here, because `origin_of` waits for torch."""
     with looking_at(model, f"cannot read {model}"):
@@ -92,9 +125,9 @@ def _check_is_there(model: Path) -> None:
             raise BadFile(f"{model} is not a file. MODEL is a file that model.save(…) wrote.")
 
 
-def _new(out: Path) -> Path:
-    """The file to write, with its suffix; PlanError if it already exists."""
-    path = out if out.name.endswith(SUFFIX) else out.with_name(out.name + SUFFIX)
+def _new(out: Path, suffix: str) -> Path:
+    """The file to write, with this suffix; PlanError if it already exists."""
+    path = out if out.name.endswith(suffix) else out.with_name(out.name + suffix)
     with looking_at(path, f"cannot write {path}", PlanError):
         if path.exists():
             raise PlanError(f"--out {path} exists. Name a new file.")

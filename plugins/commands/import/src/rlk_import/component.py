@@ -7,5 +7,5 @@ from rlk.component import Component
 component = Component(
     name="import",
     factory="rlk_import.command:command",
-    summary="Convert a model that Stable Baselines 2.10 or 3 or sb3-contrib has saved.",
+    summary="Convert a model of Stable Baselines 2.10 or 3, or hyperparameters of its zoo.",
 )

@@ -102,12 +102,17 @@ class Constructed(metaclass=Documented):
 
     def _new_agent(self) -> Agent:
         """A new agent, from the constructor's arguments."""
-        return rlk.make(
-            self.algo,
-            env=self._training_env(),
-            plugins=[*self._plugins(), self._watcher],
-            **self._settings(),
-        )
+        asked = self.asked()
+        plugins = [*asked.pop("plugins"), self._watcher]
+        return rlk.make(self.algo, env=self._training_env(), plugins=plugins, **asked)
+
+    def asked(self) -> dict[str, Any]:
+        """The keywords of `rlk.make` that the constructor's arguments mean, without `env`.
+
+        Raises:
+            Refused: for a value that is not supported.
+        """
+        return {"plugins": self._plugins(), **self._settings()}
 
     def _agent_of_state(self, state: State, path: Path, settings: dict[str, Any]) -> Agent:
         """An agent from the state that `path` holds; `settings`, by rlk's names, are changed."""

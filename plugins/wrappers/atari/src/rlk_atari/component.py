@@ -20,5 +20,11 @@ atari = Component(
     summary="DeepMind's preprocessing of Atari games: skipped frames, 84x84 in grey, rewards of 1",
     known_as=("AtariWrapper",),
     config=AtariConfig,
+    instead_of={
+        "frame_skip": "skip={value}",
+        "screen_size": "width={value},height={value}",
+        "terminal_on_life_loss": "episode_life={value}",
+        "clip_reward": "clip_rewards={value}",
+    },
     keeps_returns=True,
 )

@@ -85,6 +85,7 @@ action_repeat = Component(
     summary="takes every action several times and adds up the rewards",
     known_as=("FrameSkip",),
     config=ActionRepeatConfig,
+    instead_of={"skip": "repeat={value}"},
     keeps_returns=True,
 )
 reward_clip = Component(
