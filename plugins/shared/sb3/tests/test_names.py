@@ -6,6 +6,7 @@ import importlib
 import io
 import subprocess
 import sys
+from types import ModuleType
 from typing import Any
 
 import gymnasium
@@ -120,6 +121,18 @@ def test_what_is_not_there_says_what_to_write() -> None:
             _ = found.nothing_like_it
     with pytest.raises(ImportError, match="replay_buffer_class=HerReplayBuffer"):
         from rlk_sb3 import HER  # noqa: F401
+
+
+def test_the_progress_bar_is_there_or_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    rich = ModuleType("tqdm.rich")
+    rich.tqdm = list  # type: ignore[attr-defined]
+    for name, module in (("tqdm", ModuleType("tqdm")), ("tqdm.rich", rich)):
+        monkeypatch.setitem(sys.modules, name, module)
+    assert importlib.import_module("rlk_sb3.common.callbacks").tqdm is list
+    monkeypatch.setitem(sys.modules, "tqdm.rich", None)  # an import of it fails
+    from rlk_sb3.common.callbacks import tqdm
+
+    assert tqdm is None
 
 
 def test_submodules_need_no_import_of_their_own() -> None:

@@ -42,7 +42,18 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "tqdm":
+        return _tqdm()
     raise not_here(__name__, name)
+
+
+def _tqdm() -> Any:
+    """The progress bar `tqdm.rich.tqdm`, which programs import from here; None without it."""
+    try:
+        from tqdm.rich import tqdm
+    except ImportError:
+        return None
+    return tqdm
 
 
 class CheckpointCallback(_CheckpointCallback):
