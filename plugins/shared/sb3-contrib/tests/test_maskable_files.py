@@ -11,6 +11,7 @@ import pytest
 import torch
 from torch import nn
 
+from rlk_sb3 import PPO
 from rlk_sb3_contrib import MaskablePPO
 from rlk_testing.tools.sb3_model_files import (
     OF_PPO,
@@ -71,6 +72,26 @@ def test_switches_of_a_masked_model_have_one_logit_instead_of_two(tmp_path: Path
     seen = {"observation": np.arange(3), "action_mask": masks.numpy()}
     tensors, _ = model.policy.obs_to_tensor(seen)
     close(model.policy.get_distribution(tensors).distribution.probs.detach(), on)
+
+
+def test_switches_have_the_same_probabilities_with_and_without_masks(tmp_path: Path) -> None:
+    """A file's logits are counted, whichever class takes its parameters."""
+    switches = object_there("gymnasium.spaces.multi_binary.MultiBinary", n=2)
+    own = {**THREE, "action_space": switches, **SIZES}
+    files = {}
+    for kind, policy, settings, n_logits in (
+        (PPO, "stable_baselines3.common.policies.ActorCriticPolicy", OF_PPO, 2),
+        (MaskablePPO, f"{MASKABLE}ActorCriticPolicy", OF_MASKS, 4),
+    ):
+        (tmp_path / kind.__name__).mkdir()
+        n = actor_critic(3, n_logits)
+        files[kind] = of_contrib(tmp_path / kind.__name__, policy, n, settings, **own)
+    for kind, other in ((PPO, MaskablePPO), (MaskablePPO, PPO)):
+        model, there = kind.load(files[kind]), other.load(files[other])
+        model.set_parameters(str(files[other]))
+        found, wanted = (one.get_parameters()["policy"] for one in (model, there))
+        for ours, theirs in zip(found.values(), wanted.values(), strict=True):
+            assert torch.equal(ours, theirs)
 
 
 def test_a_masked_model_learns_on_and_is_saved(tmp_path: Path) -> None:

@@ -29,7 +29,6 @@ from rlk_sb3.images import channels_first
 from rlk_sb3.policy_view import ActorCriticView
 from rlk_sb3.ppo.ppo import PPO
 from rlk_sb3_contrib.ppo_mask.policies import MaskableActorCriticPolicy
-from rlk_sb3_contrib.ppo_mask.saved_files import FilesOfMaskablePPO
 
 
 @MaskableActorCriticPolicy.register
@@ -101,7 +100,6 @@ class MaskablePPO(PPO):
     B observations, M options; see `rlk_action_masking.masks`.
     """
 
-    foreign_files = FilesOfMaskablePPO()
     viewed = MaskableView
     policy_aliases: ClassVar[dict[str, Any]] = {
         **PPO.policy_aliases,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
+from gymnasium import spaces
 
 from rlk.records import Array
 from rlk_baselines.environments.as_vec_env import as_vec_env
@@ -20,7 +21,7 @@ from rlk_sb3.images import turned_to
 from rlk_sb3.monitored import monitored
 from rlk_sb3.saved import files
 from rlk_sb3.saved.classes import library_of
-from rlk_sb3.saved.names import with_numbered_images
+from rlk_sb3.saved.names import with_numbered_images, with_one_logit
 
 if TYPE_CHECKING:
     from rlk_baselines.common.base_class import BaseRLModel
@@ -79,6 +80,8 @@ class FilesOfSB3:
     def parameters(self, saved: SavedThere, model: BaseRLModel) -> dict[str, Array]:
         """The parameters of a saved model, by the names that they have in a model."""
         found = with_numbered_images(saved.parameters, saved.observation_space)
+        if isinstance(model.action_space, spaces.MultiBinary):
+            found = with_one_logit(found, spaces.flatdim(model.action_space))
         return translated(self._rules, model.agent.get_parameters(), found)
 
 

@@ -47,6 +47,17 @@ def with_numbered_images(saved: Saved, space: Any) -> Saved:
     return {re.sub(r"\.extractors\.([^.]+)\.", numbered, k): v for k, v in saved.items()}
 
 
+def with_one_logit(saved: Saved, n_switches: int) -> Saved:
+    """The same, with one logit for each switch of an actor-critic instead of MaskablePPO's two.
+
+    These are for off and on; the probabilities are equal: softmax([off, on])[1] = sigmoid(on - off).
+    """
+    logits = {name: one for name, one in saved.items() if name.startswith("action_net.")}
+    if any(one.shape[:1] != (2 * n_switches,) for one in logits.values()):
+        return saved
+    return {**saved, **{name: one[1::2] - one[::2] for name, one in logits.items()}}
+
+
 def _encoder(place: str, scope: str) -> list[tuple[str, Rule]]:
     """The rules for the encoder at a place: the Nature CNN, or a custom extractor."""
     return [*_cnn(place, scope), _extractor(place, scope)]
