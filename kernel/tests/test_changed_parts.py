@@ -130,12 +130,15 @@ class Shades(StandInPolicy):
     pass
 
 
-def test_changed_parts_that_it_acts_by_are_among_what_differs(make, tmp_path, rlk_stand_in_kernel):
+@pytest.mark.parametrize("lens", [abs, [abs]])
+def test_changed_parts_that_it_acts_by_are_among_what_differs(
+    make, tmp_path, rlk_stand_in_kernel, lens
+):
     registries = rlk_stand_in_kernel.registries
     registries.extensions.register("sees", Sees, config=Eyes)
     registries.extensions.register("trains", Sees, config=Eyes, only_trains=True)
     registries.policies.register("shades", Shades)
-    given = {"sees.lens": abs, "sees.sight": 2.0, "trains.sight": 2.0}
+    given = {"sees.lens": lens, "sees.sight": 2.0, "trains.sight": 2.0}
     path = make("sees", "trains", **given).save(tmp_path / "model")
 
     def differs(**changes):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
@@ -25,6 +26,9 @@ class TrackerConfig:
     folder: str = attrs.field(default="tracked", **setting("where rows go", written=True))
     copies: list[str] = attrs.field(factory=list, **setting("further files", written=True))
     env: str = attrs.field(default=PLACE, **setting("another environment", environment=True))
+    keywords: dict[str, Any] = attrs.field(
+        factory=dict, **setting("keywords of that environment", environment=True)
+    )
     data: Path = attrs.field(default=Path("data"), **setting("what is read"))
     log: Path = attrs.field(default=Path("log"), **setting("a file that is written", written=True))
 
@@ -67,6 +71,8 @@ def test_a_components_own_default_need_not_be_passed_again(kernel, planned):
         ("folder", "mine"),
         ("copies", ["mine"]),
         ("env", "rlk_testing.environments:Count"),
+        ("env", "not_installed_here:Maze"),
+        ("keywords", {"vehicle": "json.decoder.JSONDecoder"}),
         ("log", Path("mine")),
     ],
 )
@@ -74,6 +80,32 @@ def test_any_other_value_is_passed_again(kernel, planned, key, value):
     plan = planned(**{f"tracker.{key}": value})
     with pytest.raises(PlanError, match=rf"tracker\.{key} was .*mine|{key} was .*, which is code"):
         spec_of(in_a_file(plan), kernel, resumes=True)
+
+
+@pytest.mark.parametrize("held", [{"vehicle": len}, {"vehicles": [1, {"kind": len}]}])
+def test_a_table_that_holds_a_function_is_passed_again(kernel, planned, held):
+    plan = in_a_file(planned(**{"tracker.keywords": held}))
+    with pytest.raises(PlanError, match=r"tracker\.keywords was a value with 'len' in it"):
+        spec_of(plan, kernel, resumes=True)
+    spec = spec_of(plan, kernel, resumes=True, changes={"tracker.keywords": held})
+    assert resolve(kernel, spec).loggers[0].config == TrackerConfig(keywords=held)
+
+
+def test_a_table_is_passed_again_when_all_that_it_has_is(kernel, planned):
+    held = {"vehicle": "json.decoder.JSONDecoder", "gravity": 9.0}
+    plan = in_a_file(planned(**{"tracker.keywords": held}))
+    with pytest.raises(PlanError, match=r"tracker\.keywords was .*'gravity': 9\.0"):
+        spec_of(plan, kernel, resumes=True, changes={"tracker.keywords.vehicle": "a"})
+    again = {"tracker.keywords.vehicle": "a", "tracker.keywords.gravity": 8.0}
+    found = resolve(kernel, spec_of(plan, kernel, resumes=True, changes=again))
+    assert found.loggers[0].config.keywords == {"vehicle": "a", "gravity": 8.0}
+
+
+@pytest.mark.parametrize("text", ["12:30", "http://a.b/ant.xml"])
+def test_a_keyword_that_only_looks_like_a_place_comes_back(kernel, planned, text):
+    plan = in_a_file(planned(**{"tracker.keywords": {"file": text}}))
+    found = resolve(kernel, spec_of(plan, kernel, resumes=True))
+    assert found.loggers[0].config == TrackerConfig(keywords={"file": text})
 
 
 def test_a_path_that_is_read_comes_back_as_a_path(kernel, planned):

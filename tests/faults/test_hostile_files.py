@@ -131,6 +131,19 @@ def test_an_environment_that_makes_an_id_does_not_import_the_module_of_a_files_i
     assert EVIL not in watched.imported and EVIL not in sys.modules
 
 
+def test_a_keyword_of_the_environment_of_evaluations_is_not_run_either(
+    downloads: Path, command: Run
+) -> None:
+    def change(manifest: Any) -> None:
+        (own,) = (one for one in manifest["plan"]["components"] if one["name"] == "evaluation")
+        own["settings"]["env_kwargs"] = {"vehicle": f"{EVIL}.Evil"}
+
+    with rlk.make("dqn", env="CartPole-v1", plugins=["evaluation"]) as agent:
+        data = agent.save_checkpoint("m.zip").read_bytes()
+    code, printed = command("resume", forged(data, downloads / "checkpoints" / "0.zip", change))
+    assert code == 2 and "evaluation.env_kwargs was {'vehicle': 'evilmod.Evil'}, " in printed
+
+
 @pytest.mark.parametrize("text", ["unittest.__main__: x", "this: x", "antigravity: x", "json:x"])
 def test_a_module_of_python_that_does_something_is_no_harmless_text(
     made: bytes, downloads: Path, text: str

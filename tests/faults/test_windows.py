@@ -17,7 +17,7 @@ import pytest
 
 from rlk.errors import PlanError
 from rlk.files import remove_unfinished, replacing
-from rlk.restoring.restored_environment import code_in
+from rlk.restoring.named_code import code_in
 from rlk.running.folder_owner import OWNER, OwnedFolder, in_use
 
 fcntl = pytest.importorskip("fcntl", reason="only imitated elsewhere")

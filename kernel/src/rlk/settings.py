@@ -77,7 +77,8 @@ def setting(
         written: whether it names a file to write to: no saved plan may choose it, except by the
             field's own default.
         read: whether it names a file to read: processes that share a run may name different ones.
-        environment: whether its value is an environment: code that it names must be passed again.
+        environment: whether its value is an environment, or keywords of one: code that it names
+            must be passed again.
     """
     marks = {"written": written, "read": read, "environment": environment}
     return {"metadata": {"help": text, **marks}, "validator": validator}

@@ -7,16 +7,16 @@ of the network (an activation), the agent cannot be built without it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
 
 from rlk import settings
 from rlk.errors import PlanError
-from rlk.plain_values import plain_setting, was_callable
-from rlk.registry.external import is_code_place
+from rlk.plain_values import object_in, plain_setting, was_callable
 from rlk.registry.registries import Registries
+from rlk.restoring.named_code import environment_names_code
 from rlk.restoring.saved_records import SavedComponent
 
 #: The slots whose functions the network is made with.
@@ -67,7 +67,12 @@ def without_lost(
                 computes = saved.role in COMPUTING
                 lost[key] = LostSetting(key, _typed(saved, name), value, was, computes)
     kept = {key: value for key, value in given.items() if key not in lost}
-    return kept, [one for one in lost.values() if one.key not in now and one.typed not in now]
+    missing = [
+        one
+        for one in lost.values()
+        if not any(_is_given(key, one.value, now) for key in (one.key, one.typed))
+    ]
+    return kept, missing
 
 
 def refuse_lost(lost: Sequence[LostSetting], *, resumes: bool) -> None:
@@ -89,13 +94,21 @@ def refuse_lost(lost: Sequence[LostSetting], *, resumes: bool) -> None:
         raise PlanError("\n".join([*lines, f"Pass it again: {typed}"]))
 
 
+def _is_given(key: str, value: Any, now: Mapping[str, Any]) -> bool:
+    """Whether a setting is given now; a table, which has dotted keys there, if all of it is."""
+    inner = value.items() if isinstance(value, Mapping) else ()
+    return key in now or (bool(inner) and all(_is_given(f"{key}.{k}", v, now) for k, v in inner))
+
+
 def _why_lost(value: Any, is_written: bool, is_environment: bool) -> str | None:
     """What a setting was that no file can restore; None for any other."""
     if was_callable(value):
         return f"the callable {value['callable']}, which no file holds"
+    if (inner := object_in(value)) is not None:
+        return f"a value with {inner!r:.200} in it, an object, which no file holds"
     if is_written and value is not None:
         return f"{value!r:.200}, a file to write to, which no file may choose"
-    if is_environment and any(map(is_code_place, texts_in(value))):
+    if is_environment and environment_names_code(value):
         return f"{value!r:.200}, which is code that no file may run by itself"
     return None
 
@@ -107,19 +120,10 @@ def _typed(saved: SavedComponent, name: str) -> str:
     return f"{saved.role}.{name}" if saved.role in COMPUTING else f"{saved.prefix}{name}"
 
 
-def texts_in(value: Any) -> Iterator[str]:
-    """Every text in a setting, and in its lists and tables."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (Mapping, list, tuple)):
-        for one in value.values() if isinstance(value, Mapping) else value:
-            yield from texts_in(one)
-
-
 def marked_fields(config: type | None, mark: str) -> list[str]:
     """The settings with this mark in their metadata.
 
-    `written` marks names of files to write to, `environment` marks environments.
+    `written` marks names of files to write to, `environment` marks environments and their keywords.
     """
     fields = () if config is None else attrs.fields(config)
     return [field.name for field in fields if field.metadata.get(mark)]

@@ -5,9 +5,7 @@ A name of code is never imported, not even to see whether it is the same; `code_
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,20 +17,8 @@ from rlk.planning.parse import typed_value
 from rlk.planning.saved_keywords import with_tuples
 from rlk.registry.external import is_code_place
 from rlk.registry.registries import Registries
-from rlk.restoring.lost_settings import texts_in
+from rlk.restoring.named_code import code_in
 from rlk.restoring.saved_records import SavedEnvironment
-
-#: `package.Object`, and what can stand before the colon of `package.module:Object`.
-_DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
-_MODULE = re.compile(r"[\w-]+(\.[\w-]+)*")
-#: The drive of a path of Windows, whose colon is not that before an object: `C:/mine.py:Maze`.
-_DRIVE = re.compile(r"^[A-Za-z]:(?=[/\\])")
-#: Files of libraries and pickles.
-_SUFFIXES = (".so", ".pyd", ".dll", ".dylib", ".pkl", ".pickle")
-#: Modules of Python that open a browser or print when they are imported.
-_DO_SOMETHING = ("antigravity", "this", "__main__")
-#: What can stand behind that colon: an object, or an id of Gymnasium.
-_OBJECT_OR_ID = re.compile(r"[^\W\d][\w./-]*")
 
 
 def restore_environment(
@@ -108,33 +94,6 @@ def code_place_of_saved(saved: SavedEnvironment | None, registries: Registries) 
         return saved.name
     entry, _ = registries.environments.ask("environment", saved.name)
     return saved.name if entry.component().runs_code else None
-
-
-def code_in(value: Any) -> str | None:
-    """The first text in a keyword that names code which can be imported here, or a Python file.
-
-    Some environments import what a keyword names (`vehicle="highway_env.vehicle.Car"`), and
-    Gymnasium imports the module of `module:Id-v0`.
-    """
-    return next(filter(_names_code, texts_in(value)), None)
-
-
-def _names_code(text: str) -> bool:
-    module, colon, named = _DRIVE.sub("", text).partition(":")
-    if text.endswith(_SUFFIXES) or module.endswith(".py"):
-        return True
-    if (_MODULE if colon else _DOTTED).fullmatch(module) is None:
-        return False
-    package = module.partition(".")[0]
-    # Gymnasium imports a module before it looks at what is behind the colon. Texts begin like
-    # packages of Python, and importing these does nothing: `http://…`, `time: 3`.
-    is_harmless = module in sys.stdlib_module_names and module not in _DO_SOMETHING
-    if colon and is_harmless and not _OBJECT_OR_ID.fullmatch(named):
-        return False
-    try:
-        return importlib.util.find_spec(package) is not None  # this imports nothing
-    except (ImportError, ValueError):
-        return True
 
 
 def typed(option: str, value: str) -> str:

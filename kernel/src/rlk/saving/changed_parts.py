@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from rlk.errors import BadFile, PlanError
-from rlk.plain_values import was_callable
+from rlk.plain_values import object_in
 from rlk.protocols import State
 from rlk.registry.external import is_external
 from rlk.registry.kinds import group_slot
@@ -44,7 +44,7 @@ def changed_acting(saved: Mapping[str, Any], plan: Plan) -> Iterator[tuple[str, 
             before.remove(there)
             now = unstructure(choice.config)
             for key, value in there["settings"].items():
-                if key in now and now[key] != value and not was_callable(value):
+                if key in now and now[key] != value and object_in(value) is None:
                     was = f"{role} {choice.name!r} had {key}={value!r}"
                     yield role, f"{was}, and now has {now[key]!r}"
         elif role in _ACTING_SLOTS and of_role:

@@ -98,7 +98,8 @@ class EvaluationConfig:
         default=None,
         **setting(
             "keyword arguments of the environment to evaluate in, {gravity=9.0}; none means those "
-            "of training, {} means no keywords"
+            "of training, {} means no keywords",
+            environment=True,
         ),
     )
     render: bool = attrs.field(default=False, **setting("whether a window shows the evaluations"))

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from rlk import settings
-from rlk.plain_values import plain_setting, was_callable
+from rlk.plain_values import object_in, plain_setting
 from rlk.planning.parse import parse_value, typed_value
 from rlk.registry.external import PASSED, is_code_place
 from rlk.registry.kinds import SLOTS, is_group_slot, singular
-from rlk.restoring.lost_settings import COMPUTING, chosen_fields, texts_in
-from rlk.restoring.restored_environment import code_in
+from rlk.restoring.lost_settings import COMPUTING, chosen_fields
+from rlk.restoring.named_code import code_in, environment_names_code
 
 if TYPE_CHECKING:
     from rlk.planning.choice import Choice
@@ -82,16 +82,16 @@ def _of_environment(env: EnvChoice) -> Iterator[tuple[str, str]]:
 
 
 def _of_marked_settings(choice: Choice) -> Iterator[tuple[str, str]]:
-    """Settings that name a file to write to, or an environment of their own."""
+    """Settings that name a file to write to, or an environment of their own, or its keywords."""
     config, values = choice.component.config, settings.unstructure(choice.config)
     for name in chosen_fields(config, "written", values):
         if values[name] is not None:
             yield "--set", f"{choice.name}.{name}={typed_value(values[name])}"
     for name in chosen_fields(config, "environment", values):
-        if any(map(is_code_place, texts_in(getattr(choice.config, name)))):
-            yield "--set", f"{choice.name}.{name}={typed_value(values[name])}"
-        elif was_callable(values[name]):
+        if object_in(values[name]) is not None:
             yield f"{choice.name}.{name}", "…"
+        elif environment_names_code(values[name]):
+            yield "--set", f"{choice.name}.{name}={typed_value(values[name])}"
 
 
 def _of_component(choice: Choice) -> Iterator[tuple[str, str]]:
@@ -107,7 +107,7 @@ def _of_component(choice: Choice) -> Iterator[tuple[str, str]]:
         yield _PLUGINS, "…"
     if role in COMPUTING:
         for key, value in settings.unstructure(choice.config).items():
-            if was_callable(value):
+            if object_in(value) is not None:
                 yield f"{role}.{key}", "…"
 
 

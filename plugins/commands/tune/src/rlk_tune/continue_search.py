@@ -12,8 +12,8 @@ from rlk.errors import PlanError
 from rlk.planning.parse import parse_plugin
 from rlk.planning.spec import RunSpec
 from rlk.registry.external import is_code_place
-from rlk.restoring.lost_settings import texts_in
-from rlk.restoring.restored_environment import code_in, typed
+from rlk.restoring.named_code import code_in, texts_in
+from rlk.restoring.restored_environment import typed
 from rlk_tune.search import Search, read
 from rlk_tune.spaces import Ranges
 
