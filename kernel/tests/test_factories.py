@@ -60,15 +60,28 @@ def test_what_has_the_methods_of_its_kind_or_cannot_be_told_is_let_through(facto
 
 @pytest.mark.parametrize("forgotten", ["state_dict", "load_state_dict"])
 def test_an_algorithm_that_cannot_both_save_and_restore_its_state_is_refused(forgotten):
+    def copies_a_target(self, config, run):
+        self.target.state_dict()
+        self.target.load_state_dict(run.policy.state_dict())
+
     state = {name: lambda self: {} for name in ("state_dict", "load_state_dict")}
     del state[forgotten]
-    factory = type("Forgets", (StandIn,), state)
+    factory = type("Forgets", (StandIn,), {**state, "__init__": copies_a_target})
     component = Component(name="made", factory=factory)
     entry = Entry("algorithms", "made", "rlk-made", "0.1", lambda: component)
     with pytest.raises(
         BrokenPlugin, match=r"one of state_dict and load_state_dict\. Write both, or"
     ):
         entry.load()
+
+
+def test_an_algorithm_without_a_state_may_use_the_states_of_others():
+    def copies(self, config, run):
+        self.held = run.policy.state_dict()
+
+    factory = type("Copies", (StandIn,), {"__init__": copies})
+    component = Component(name="made", factory=factory)
+    assert Entry("algorithms", "made", "rlk-made", "0.1", lambda: component).load() is factory
 
 
 @pytest.mark.parametrize(

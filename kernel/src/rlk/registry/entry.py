@@ -144,5 +144,5 @@ def _has_half_a_state(factory: type, kind: str) -> bool:
     """Whether it has one of the two methods of a state, which would be lost without a word."""
     from rlk import protocols, required_methods  # as above
 
-    of_state = required_methods.names_of(protocols.Stateful)
-    return kind in _MAY_BE_STATEFUL and len(of_state & required_methods.members(factory)) == 1
+    has = [hasattr(factory, name) for name in required_methods.names_of(protocols.Stateful)]
+    return kind in _MAY_BE_STATEFUL and any(has) and not all(has)
