@@ -50,7 +50,7 @@ def with_numbered_images(saved: Saved, space: Any) -> Saved:
 def with_one_logit(saved: Saved, n_switches: int) -> Saved:
     """The same, with one logit for each switch of an actor-critic instead of MaskablePPO's two.
 
-    These are for off and on; the probabilities are equal: softmax([off, on])[1] = sigmoid(on - off).
+    They are for off and on, with equal probabilities: softmax([off, on])[1] = sigmoid(on - off).
     """
     logits = {name: one for name, one in saved.items() if name.startswith("action_net.")}
     if any(one.shape[:1] != (2 * n_switches,) for one in logits.values()):
