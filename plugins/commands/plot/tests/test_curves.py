@@ -198,11 +198,20 @@ def test_damaged_files_are_named(tmp_path: Path, run_folder: Make, name: str, co
         read_run(folder)
 
 
-def test_a_rolling_mean_is_that_of_each_value_and_those_before_it() -> None:
-    values = np.random.default_rng(0).normal(size=30)
-    for window in (1, 4, 100):
-        slow = [values[max(0, i + 1 - window) : i + 1].mean() for i in range(30)]
-        np.testing.assert_allclose(rolling_mean(values, window), slow)
+def slow_rolling_mean(values: np.ndarray, window: int) -> list[float]:
+    """The brute-force twin of `rolling_mean`, one window after the other."""
+    windows = [values[max(0, i + 1 - window) : i + 1] for i in range(len(values))]
+    numbers = [one[np.isfinite(one)] for one in windows]
+    return [one.mean() if len(one) else np.nan for one in numbers]
+
+
+@pytest.mark.parametrize("count", [1, 2, 29, 30, 31])
+@pytest.mark.parametrize("window", [1, 2, 4, 15, 29, 30, 31, 100])
+def test_a_rolling_mean_is_that_of_each_value_and_those_before_it(count: int, window: int) -> None:
+    values = np.random.default_rng(0).normal(size=count)
+    np.testing.assert_allclose(rolling_mean(values, window), slow_rolling_mean(values, window))
+    values[[0, count // 3, count // 2]] = np.nan, np.inf, -np.inf
+    np.testing.assert_allclose(rolling_mean(values, window), slow_rolling_mean(values, window))
 
 
 def test_a_rolling_mean_leaves_out_what_is_not_finite() -> None:
@@ -215,6 +224,15 @@ def test_a_rolling_mean_leaves_out_what_is_not_finite() -> None:
 def test_a_rolling_mean_forgets_a_huge_value_after_its_window(huge: float) -> None:
     means = rolling_mean(np.array([1.0, huge, *range(2, 12)], dtype=np.float64), 2)
     assert means[3:].tolist() == [number + 0.5 for number in range(2, 11)]
+
+
+@pytest.mark.parametrize("at", range(12))
+def test_a_huge_value_affects_the_means_of_its_own_windows_alone(at: int) -> None:
+    values = np.arange(12.0)
+    without = rolling_mean(values, 4)
+    values[at] = 1e20
+    is_other = (np.arange(12) < at) | (np.arange(12) >= at + 4)
+    assert rolling_mean(values, 4)[is_other].tolist() == without[is_other].tolist()
 
 
 def test_the_spread_of_lines_is_taken_where_all_of_them_are() -> None:

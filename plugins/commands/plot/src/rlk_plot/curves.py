@@ -15,7 +15,6 @@ from typing import Any
 
 import attrs
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 from rlk.command_line import command_line, path_word
 from rlk.documents import read_json, read_npz
@@ -192,14 +191,30 @@ def rolling_mean(values: Array, window: int) -> Array:
 
     Values that are NaN or infinite are left out, and a mean of none is NaN.
     """
-    window, is_number = min(window, len(values)), np.isfinite(values)
-    before = (window - 1, 0)
-    # Differences of one cumulative sum would lose all digits after a single huge value.
-    sums = sliding_window_view(np.pad(np.where(is_number, values, 0.0), before), window).sum(-1)
-    counts = sliding_window_view(np.pad(is_number, before), window).sum(-1)
+    is_number = np.isfinite(values)
+    numbers, ones = np.where(is_number, values, 0.0), is_number.astype(np.float64)
     with np.errstate(invalid="ignore"):
-        means: Array = sums / counts
+        means: Array = _rolling_sum(numbers, window) / _rolling_sum(ones, window)
     return means
+
+
+def _rolling_sum(values: Array, window: int) -> Array:
+    """float64 [E]: the sum of each value and those before it, `window` of them at most.
+
+    The values are cut into blocks as long as the window. A window is the end of one block and the
+    beginning of the next, and both sums are running ones, so the cost does not depend on its
+    length. Differences of one cumulative sum would lose all digits after a single huge value.
+    """
+    count, window = len(values), min(window, len(values))
+    n_blocks = -(-count // window)
+    # A block of zeros before the first value, and zeros that fill the last block.
+    blocks = np.pad(values, (window, n_blocks * window - count)).reshape(-1, window)
+    beginnings = np.cumsum(blocks, axis=1).ravel()  # of each block, up to and with each value
+    ends = np.cumsum(blocks[:, ::-1], axis=1)[:, ::-1].ravel()  # from and with each value
+    last = np.arange(window, window + count)
+    is_whole_block = last % window == window - 1
+    sums: Array = beginnings[last] + np.where(is_whole_block, 0.0, ends[last - window + 1])
+    return sums
 
 
 def spread(lines: Sequence[tuple[Array, Array]], points: int = 400) -> tuple[Array, Array, Array]:
