@@ -211,7 +211,7 @@ def test_a_release_of_weights_and_biases_that_cannot_be_told_of_the_folder_is_na
 ) -> None:
     wandb: Any = SimpleNamespace(patched={"tensorboard": [("a", "b")]}, run=SimpleNamespace())
     monkeypatch.setitem(sys.modules, "wandb", wandb)
-    with pytest.warns(UserWarning, match="does not copy the events in .*type: wandb sync"):
+    with pytest.warns(UserWarning, match="does not copy the events in .*by a logger of your own"):
         EventFile(tmp_path)
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from rlk.command_line import command_line, path_word
+from rlk.command_line import command_line
 from rlk.growing_file import GrowingFile
 from rlk.hookspecs import hookimpl
 from rlk.program_warnings import warn_program
@@ -91,10 +91,10 @@ def _tell_weights_and_biases(folder: Path) -> None:
         return
     tell = getattr(run, "_tensorboard_callback", None)  # not public: a release may rename it
     if tell is None:
-        later = command_line(["wandb", "sync", path_word(folder)])
         warn_program(
             f"Weights & Biases does not copy the events in {folder}: the installed release of "
-            f"wandb cannot be told of a folder. After the run, type: {later}"
+            "wandb cannot be told of a folder. Send it the rows by a logger of your own, as the "
+            "README of rlk-loggers shows."
         )
         return
     tell(os.path.abspath(folder))
