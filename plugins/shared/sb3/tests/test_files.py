@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import pickle
 import warnings
 import zipfile
 from pathlib import Path
@@ -277,9 +278,12 @@ def test_files_of_stable_baselines_are_read_by_its_own_classes_alone(tmp_path: P
     with zipfile.ZipFile(there, "w") as archive:
         for entry in ("data", "parameters", "parameter_list"):
             archive.writestr(entry, "")
+    pickled = tmp_path / "there.pkl"
+    pickled.write_bytes(pickle.dumps(({"gamma": 0.9}, {"model/w": np.zeros(2)})))
     for kind, file, instead in (
         (rlk_baselines.PPO2, path, r"rlk_sb3\.PPO\.load"),
         (PPO, there, r"rlk_baselines\.PPO2\.load"),
+        (PPO, pickled, r"rlk_baselines\.PPO2\.load"),
     ):
         with pytest.raises(BadFile, match=f"{file}.* model.* such as {instead}"):
             kind.load(file)

@@ -40,6 +40,7 @@ from rlk_baselines.saved_models.custom_objects import (
 from rlk_baselines.saved_models.lost_in_files import LOST_NOISE, name_lost, refuse_lost_functions
 from rlk_baselines.saved_models.pickled import as_pickle_bytes, state_in_pickle
 from rlk_baselines.saved_models.places import Place, file_at, refuse_no_place, with_suffix
+from rlk_baselines.tensorflow import files as tensorflow_files
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
@@ -184,6 +185,11 @@ def read(path: Path, *, runs_code: bool = False) -> State:
         BadFile: if the file is not a saved model, or is damaged.
     """
     if not zipfile.is_zipfile(path):
+        if tensorflow_files.is_from_there(path):  # and another library's class was asked to load it
+            raise BadFile(
+                f"{path} is a Stable Baselines 2 model. The class of its model in rlk_baselines "
+                "loads it, such as rlk_baselines.PPO2.load(FILE)."
+            )
         warn_program(
             "the loaded model is a pickle. Save it without cloudpickle=True for a zip, which needs "
             "no trust and keeps longer.",
