@@ -271,6 +271,20 @@ def test_what_does_not_fit_is_refused_with_what_to_do(tmp_path: Path) -> None:
         PPO.load(own)
 
 
+def test_a_class_of_a_program_reads_the_files_of_its_base(tmp_path: Path) -> None:
+    class Own(PPO):
+        """A program's own."""
+
+    class OwnA2C(A2C):
+        """A program's own."""
+
+    n = actor_critic(4, 2)
+    path = saved(tmp_path, "common.policies.ActorCriticPolicy", OF_PPO, n, **CART, **SIZES)
+    assert type(Own.load(path)) is Own
+    with pytest.raises(ValueError, match=r"PPO, not of rlk_sb3\.A2C\. Write rlk_sb3\.PPO\.load"):
+        OwnA2C.load(path)
+
+
 def test_files_of_stable_baselines_are_read_by_its_own_classes_alone(tmp_path: Path) -> None:
     n = actor_critic(4, 2)
     path = saved(tmp_path, "common.policies.ActorCriticPolicy", OF_PPO, n, **CART, **SIZES)

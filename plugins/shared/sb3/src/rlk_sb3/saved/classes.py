@@ -42,6 +42,13 @@ def library_of(kind: str) -> Library:
     return Library("Stable-Baselines3", "rlk_sb3")
 
 
+def class_in_library(cls: type) -> tuple[str, str]:
+    """The package and the name of a model class; of a program's own, those of its base."""
+    libraries = ("rlk_sb3", "rlk_sb3_contrib")
+    places = [(base.__module__.partition(".")[0], base.__name__) for base in cls.__mro__]
+    return next(place for place in places if place[0] in libraries)
+
+
 def class_of(path: Path, policy: str, found: Mapping[str, Any], parameters: Iterable[str]) -> str:
     """The name of a model's class.
 

@@ -20,7 +20,7 @@ from rlk_sb3.extractors import refuse_lost_extractor
 from rlk_sb3.images import turned_to
 from rlk_sb3.monitored import monitored
 from rlk_sb3.saved import files
-from rlk_sb3.saved.classes import library_of
+from rlk_sb3.saved.classes import class_in_library, library_of
 from rlk_sb3.saved.names import with_numbered_images, with_one_logit
 
 if TYPE_CHECKING:
@@ -87,12 +87,11 @@ class FilesOfSB3:
 
 def _check_class(cls: type[BaseRLModel], found: str, path: Path) -> None:
     """Raise Refused for the file of another class than `cls`; `found` is the name of its class."""
-    library = library_of(found)
-    if cls.__name__ != found or not cls.__module__.startswith(f"{library.package}."):
+    library, (package, name) = library_of(found), class_in_library(cls)
+    if (package, name) != (library.package, found):
         raise Refused(
-            f"{path} holds a model of {library.title}'s {found}, not of "
-            f"{cls.__module__.rpartition('.')[0]}.{cls.__name__}. Write {library.package}.{found}"
-            f".load({str(path)!r})."
+            f"{path} holds a model of {library.title}'s {found}, not of {package}.{name}. Write "
+            f"{library.package}.{found}.load({str(path)!r})."
         )
 
 
