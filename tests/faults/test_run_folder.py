@@ -335,7 +335,7 @@ def test_the_owner_is_named_with_its_machine(tmp_path):
 
 def test_a_run_stays_in_its_folder_when_the_working_folder_changes(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    small = {"n_steps": 8, "nminibatches": 1, "preset": "none", "verbose": 1}
+    small = {"n_steps": 8, "nminibatches": 1, "preset": "none", "verbose": 1, "seed": 0}
     watching = ["checkpoint:every=8", "monitor:filename=episodes"]
     with rlk.make("ppo2", env="CartPole-v1", out="mine", plugins=watching, **small) as agent:
         agent.learn(8)
