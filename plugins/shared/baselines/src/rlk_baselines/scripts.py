@@ -6,7 +6,6 @@ lists its options. Under `mpirun`, models that support MPI train together.
 
 from __future__ import annotations
 
-import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
@@ -18,6 +17,7 @@ from rlk_baselines.common.cmd_util import (
     atari_arg_parser,
     make_atari_env,
     make_mujoco_env,
+    monitor_file,
     mujoco_arg_parser,
 )
 from rlk_baselines.common.misc_util import mpi_rank_or_zero
@@ -68,7 +68,7 @@ def atari(
         settings: keyword arguments of the model.
     """
     options = begin(_with_policies(atari_arg_parser(), policies), argv)
-    env = Monitor(make_atari(options.env), monitor_file())
+    env = Monitor(make_atari(options.env), monitor_file(0))
     return _learnt(model, wrap_deepmind(env), options, settings)
 
 
@@ -132,12 +132,6 @@ def play(model: Any) -> NoReturn:
         action, _ = model.predict(observation)
         observation, *_ = env.step(action)  # the vector resets itself
         env.render("human")
-
-
-def monitor_file() -> str | None:
-    """The path for this process's `Monitor`, in the logger's folder; None if there is no folder."""
-    folder = logger.get_dir()
-    return os.path.join(folder, "0") if folder else None
 
 
 def _with_policies(parser: ArgumentParser, policies: Sequence[str]) -> ArgumentParser:
