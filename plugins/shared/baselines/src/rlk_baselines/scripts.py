@@ -33,20 +33,16 @@ POLICIES = {
 }
 
 
-def begin(
-    parser: ArgumentParser, argv: Sequence[str] | None, folder: str | None = None
-) -> Namespace:
+def begin(parser: ArgumentParser, argv: Sequence[str] | None) -> Namespace:
     """Parse the arguments of a script, and configure the logger on rank 0.
 
     Args:
-        parser: the parser of the script's options.
+        parser: the parser of the script's options; `--logdir` is the logger's folder.
         argv: the arguments after the script's name; None means those of this process.
-        folder: the name of the option for the logger's folder; None leaves the folder to
-            `logger.configure`.
     """
     options = parser.parse_args(argv)
     if is_first_rank():
-        logger.configure(getattr(options, folder) if folder else None)
+        logger.configure(getattr(options, "logdir", None))
     return options
 
 
@@ -96,7 +92,7 @@ def atari_vector(
     if schedules:
         parser.add_argument("--lr_schedule", choices=schedules, default=schedules[0])
     parser.add_argument("--logdir", help="the folder for rows of metrics")
-    options = begin(parser, argv, "logdir")
+    options = begin(parser, argv)
     if schedules:
         settings = {**settings, "lr_schedule": options.lr_schedule}
     env = VecFrameStack(make_atari_env(options.env, n_envs, options.seed), 4)

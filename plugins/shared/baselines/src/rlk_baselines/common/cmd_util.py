@@ -73,8 +73,7 @@ def _wrapped(env: Any, wrapper_class: Callable[[Any], Any]) -> Any:
 
     A function may make one, too: this is known only when it has made it.
     """
-    is_of_gymnasium = getattr(wrapper_class, "__module__", "").partition(".")[0] == "gymnasium"
-    if is_of_gymnasium or (isinstance(wrapper_class, type) and _is_gymnasiums(wrapper_class)):
+    if isinstance(wrapper_class, type) and _is_gymnasiums(wrapper_class):
         return Adapted(env, wrapper_class)
     made = wrapper_class(env)
     return Adapted(env, wrapper_class) if _is_gymnasiums(type(made)) else made
