@@ -24,8 +24,6 @@ from rlk_custom_policies.keywords import with_bound_extractor
 from rlk_mlp.config import ACTIVATION_NAMES
 from rlk_networks import Architecture
 
-#: Activation names -> torch classes whose names cannot be derived from them.
-_MODULES = {"leaky_relu": "LeakyReLU", "silu": "SiLU", "relu": "ReLU"}
 #: Keywords whose value is an activation: of Stable Baselines, and of Stable-Baselines3.
 _ACTIVATIONS = {"act_fun", "activation_fn"}
 #: The names under which programs import TensorFlow.
@@ -120,15 +118,11 @@ def held_kwargs(kwargs: Mapping[str, Any]) -> dict[str, Any]:
 
 def named_activation(act_fun: Any) -> Any:
     """The name of a torch activation (function or class); anything else is returned as it is."""
-    for name in ACTIVATION_NAMES:
-        of_torch = {getattr(torch, name, None), getattr(functional, name, None)}
-        camel = "".join(part.capitalize() for part in name.split("_"))
-        of_torch |= {
-            getattr(nn, one, None) for one in (name.upper(), camel, _MODULES.get(name, ""))
-        }
-        if any(act_fun is one for one in of_torch - {None}):
-            return name
-    return act_fun
+    own = getattr(act_fun, "__name__", "")
+    if not any(getattr(module, own, None) is act_fun for module in (torch, functional, nn)):
+        return act_fun
+    alike = (name for name in ACTIVATION_NAMES if own.lower() in (name, name.replace("_", "")))
+    return next(alike, act_fun)
 
 
 @attrs.frozen
