@@ -19,8 +19,10 @@ from rlk_baselines.callback_variables.episodes import Episodes
 from rlk_baselines.callback_variables.segment import Segment
 from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize
 
+NO_EPISODE = {"returns": [0.0], "lengths": [0], "start": [True]}
 RUN: Any = SimpleNamespace(
     n_envs=1,
+    collector=SimpleNamespace(state_dict=lambda: NO_EPISODE),
     timesteps=0,
     algorithm=SimpleNamespace(steps_per_collect=lambda: 3),
     plan=SimpleNamespace(algorithm=SimpleNamespace(name="ppo2")),
