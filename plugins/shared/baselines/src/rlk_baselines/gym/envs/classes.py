@@ -87,8 +87,8 @@ def mirrored(package: str) -> Mirror:
     made = Mirror(package)
     made.__path__ = []  # it is a package, without files
     sys.modules[made.__name__] = made
-    there: Any = importlib.util.find_spec(made._there)
-    for one in pkgutil.iter_modules(there.submodule_search_locations):
+    there = importlib.util.find_spec(made._there)  # None, if a later Gymnasium has it no more
+    for one in pkgutil.iter_modules((there and there.submodule_search_locations) or []):
         module = Mirror(f"{package}.{one.name}")
         sys.modules[module.__name__] = module
         setattr(made, one.name, module)
