@@ -14,13 +14,16 @@ from gymnasium import spaces
 from rlk.records import Step
 from rlk.running.clock import Clock
 from rlk_baselines import DQN, PPO1, PPO2
+from rlk_baselines.callback_variables import env_actions
 from rlk_baselines.callback_variables.collection import Collection
 from rlk_baselines.callback_variables.episodes import Episodes
 from rlk_baselines.callback_variables.segment import Segment
 from rlk_baselines.common.vec_env import DummyVecEnv, VecNormalize
 
+NO_EPISODE = {"returns": [0.0], "lengths": [0], "start": [True]}
 RUN: Any = SimpleNamespace(
     n_envs=1,
+    collector=SimpleNamespace(state_dict=lambda: NO_EPISODE),
     timesteps=0,
     algorithm=SimpleNamespace(steps_per_collect=lambda: 3),
     plan=SimpleNamespace(algorithm=SimpleNamespace(name="ppo2")),
@@ -90,6 +93,14 @@ def test_a_clock_that_is_set_back_does_not_change_the_speed_of_a_collection(
     monkeypatch.setattr(time, "time", lambda: an_hour_ago)
     losses: Any = SimpleNamespace(take=dict)
     assert 0.0 <= collection.updated(RUN, losses)["n_seconds"] < 3600.0
+
+
+def test_actions_are_told_as_the_environment_was_given_them_within_its_bounds() -> None:
+    space = spaces.Box(-1.7, -0.9, (1,))  # in float32, its middle and half its width are more
+    algorithm = SimpleNamespace(component=SimpleNamespace(collects="off-policy"))
+    run: Any = SimpleNamespace(action_space=space, plan=SimpleNamespace(algorithm=algorithm))
+    told = env_actions(run, np.ones((1, 1), np.float32))
+    assert told.tolist() == [space.high.tolist()] and told.dtype == np.float32
 
 
 class Ten(gymnasium.Env[Any, Any]):

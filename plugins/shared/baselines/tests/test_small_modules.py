@@ -9,6 +9,7 @@ from argparse import ArgumentParser
 import numpy as np
 import pytest
 import torch
+from gymnasium import spaces
 
 from rlk_baselines import common, gail
 from rlk_baselines.a2c.a2c import discount_with_dones
@@ -17,6 +18,8 @@ from rlk_baselines.common.math_util import (
     discount_with_boundaries,
     explained_variance,
     safe_mean,
+    scale_action,
+    unscale_action,
 )
 from rlk_baselines.common.running_mean_std import RunningMeanStd
 from rlk_baselines.gail.dataset import record_expert
@@ -46,6 +49,13 @@ def test_the_explained_variance_is_that_of_the_errors_whatever_their_mean() -> N
     # The errors 0, 1, 2 have the variance 2/3, and the values 8/3.
     assert explained_variance(np.array([1.0, 2.0, 3.0]), true) == pytest.approx(0.75)
     assert np.isnan(explained_variance(true, np.full(3, 2.0)))
+
+
+def test_an_action_is_scaled_and_its_only_value_is_0() -> None:
+    space = spaces.Box(np.float32([-2, 3, 0]), np.float32([2, 3, 8]))
+    action = np.float32([[1, 3, 8], [-2, 3, 2]])
+    assert scale_action(space, action).tolist() == [[0.5, 0, 1], [-1, 0, -0.5]]
+    assert unscale_action(space, scale_action(space, action)).tolist() == action.tolist()
 
 
 def test_the_mean_of_nothing_is_no_number() -> None:

@@ -6,8 +6,9 @@ A program for Stable Baselines runs after you change the first word of its impor
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rlk_baselines.submodules import on_first_use
 
 if TYPE_CHECKING:
     from rlk_baselines.a2c import A2C as A2C
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 __version__ = "2.10.2"
 
-#: The module of every model.
+#: The submodule of every model.
 _HOMES = {
     "A2C": "a2c",
     "ACER": "acer",
@@ -40,17 +41,10 @@ _HOMES = {
     "TD3": "td3",
     "TRPO": "trpo_mpi",
 }
-_MODULES = (*_HOMES.values(), "bench", "common", "gym", "logger", "results_plotter")
 
 __all__ = [*_HOMES]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(f"rlk_baselines.{_HOMES[name]}"), name)
-    if name in _MODULES:
-        return importlib.import_module(f"rlk_baselines.{name}")
-    raise AttributeError(f"module 'rlk_baselines' has no attribute {name!r}")
+__getattr__ = on_first_use(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -79,19 +79,11 @@ class SegmentModel(ActorCriticRLModel):
         return found | ({"reward_giver": None} if self.knows_rewards else {})
 
     def accumulated(self, before: Clock) -> list[AccumulatedVariables]:
-        """As in `BaseRLModel`; an episode that an earlier call left unfinished goes on."""
+        """As in `BaseRLModel`, unless the model learns from one environment."""
         run = self.agent.run
         if run.n_envs > 1:
             return super().accumulated(before)
-        running = run.collector.state_dict()
-        segment = Segment(
-            run,
-            knows_rewards=self.knows_rewards,
-            return_=float(running["returns"][0]),
-            length=int(running["lengths"][0]),
-            is_start=bool(running["start"][0]),
-        )
-        return [segment]
+        return [Segment(run, knows_rewards=self.knows_rewards)]
 
 
 class OffPolicyRLModel(BaseRLModel):

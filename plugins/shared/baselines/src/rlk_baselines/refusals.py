@@ -89,21 +89,3 @@ def not_here(module: str, name: str, instead: Mapping[str, str]) -> Exception:
     if name not in instead:
         return AttributeError(f"module {module!r} has no attribute {name!r}")
     return ImportError(f"{module} has no {name}. Write {instead[name]}.")
-
-
-def belongs_to_tensorflow(module: str, name: str, instead: Mapping[str, str]) -> Exception:
-    """The error for an attribute of a module whose functions work on TensorFlow's graph.
-
-    Args:
-        module: the name of the module.
-        name: the attribute.
-        instead: the functions of the module, and what to use instead of each.
-
-    Returns:
-        An ImportError, whose message `from module import name` shows, too; an AttributeError for a
-        name that the module does not have in Stable Baselines either.
-    """
-    if name not in instead:
-        return AttributeError(f"module {module!r} has no attribute {name!r}")
-    text = f"{module}.{name} works on TensorFlow's graph, and here networks are torch's. Write "
-    return ImportError(f"{text}{instead[name]}.")

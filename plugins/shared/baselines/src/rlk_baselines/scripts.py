@@ -6,7 +6,6 @@ lists its options. Under `mpirun`, models that support MPI train together.
 
 from __future__ import annotations
 
-import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
@@ -18,6 +17,7 @@ from rlk_baselines.common.cmd_util import (
     atari_arg_parser,
     make_atari_env,
     make_mujoco_env,
+    monitor_file,
     mujoco_arg_parser,
 )
 from rlk_baselines.common.misc_util import mpi_rank_or_zero
@@ -33,20 +33,16 @@ POLICIES = {
 }
 
 
-def begin(
-    parser: ArgumentParser, argv: Sequence[str] | None, folder: str | None = None
-) -> Namespace:
+def begin(parser: ArgumentParser, argv: Sequence[str] | None) -> Namespace:
     """Parse the arguments of a script, and configure the logger on rank 0.
 
     Args:
-        parser: the parser of the script's options.
+        parser: the parser of the script's options; `--logdir` is the logger's folder.
         argv: the arguments after the script's name; None means those of this process.
-        folder: the name of the option for the logger's folder; None leaves the folder to
-            `logger.configure`.
     """
     options = parser.parse_args(argv)
     if is_first_rank():
-        logger.configure(getattr(options, folder) if folder else None)
+        logger.configure(getattr(options, "logdir", None))
     return options
 
 
@@ -68,7 +64,7 @@ def atari(
         settings: keyword arguments of the model.
     """
     options = begin(_with_policies(atari_arg_parser(), policies), argv)
-    env = Monitor(make_atari(options.env), monitor_file())
+    env = Monitor(make_atari(options.env), monitor_file(0))
     return _learnt(model, wrap_deepmind(env), options, settings)
 
 
@@ -96,7 +92,7 @@ def atari_vector(
     if schedules:
         parser.add_argument("--lr_schedule", choices=schedules, default=schedules[0])
     parser.add_argument("--logdir", help="the folder for rows of metrics")
-    options = begin(parser, argv, "logdir")
+    options = begin(parser, argv)
     if schedules:
         settings = {**settings, "lr_schedule": options.lr_schedule}
     env = VecFrameStack(make_atari_env(options.env, n_envs, options.seed), 4)
@@ -132,12 +128,6 @@ def play(model: Any) -> NoReturn:
         action, _ = model.predict(observation)
         observation, *_ = env.step(action)  # the vector resets itself
         env.render("human")
-
-
-def monitor_file() -> str | None:
-    """The path for this process's `Monitor`, in the logger's folder; None if there is no folder."""
-    folder = logger.get_dir()
-    return os.path.join(folder, "0") if folder else None
 
 
 def _with_policies(parser: ArgumentParser, policies: Sequence[str]) -> ArgumentParser:

@@ -6,11 +6,10 @@ A program for it runs after you change the first word of its imports:
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from rlk_baselines.submodules import submodule
-from rlk_sb3_contrib.elsewhere import not_here
+from rlk_baselines.submodules import on_first_use
+from rlk_sb3_contrib.elsewhere import INSTEAD
 
 if TYPE_CHECKING:
     from rlk_sb3_contrib.ppo_mask import MaskablePPO as MaskablePPO
@@ -22,11 +21,4 @@ _HOMES = {"MaskablePPO": "ppo_mask", "RecurrentPPO": "ppo_recurrent", "TRPO": "t
 
 __all__ = [*_HOMES]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-    try:
-        return submodule(__name__, name)
-    except AttributeError:
-        raise not_here(__name__, name) from None
+__getattr__ = on_first_use(__name__, _HOMES, INSTEAD[""])

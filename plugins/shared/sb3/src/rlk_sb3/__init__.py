@@ -7,11 +7,10 @@ that of Stable Baselines 2.10. Nothing is imported until it is used.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from rlk_baselines.submodules import submodule
-from rlk_sb3.elsewhere import not_here
+from rlk_baselines.submodules import on_first_use
+from rlk_sb3.elsewhere import INSTEAD
 
 if TYPE_CHECKING:
     from rlk_sb3.a2c import A2C as A2C
@@ -36,11 +35,4 @@ _HOMES = {
 
 __all__ = [*_HOMES]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-    try:
-        return submodule(__name__, name)
-    except AttributeError:
-        raise not_here(__name__, name) from None
+__getattr__ = on_first_use(__name__, _HOMES, INSTEAD[""])

@@ -21,7 +21,7 @@ import numpy as np
 
 from rlk.records import Array, Step
 from rlk.running.clock import Clock
-from rlk_action_scaling import middle_and_half
+from rlk_action_scaling import scaled
 from rlk_baselines.common.vec_env.vector_view import copied, row
 from rlk_networks.recurrent import is_recurrent
 
@@ -102,13 +102,13 @@ def env_actions(run: Run, actions: Array) -> Array:
     Discrete space are offset by its `start`.
     """
     space: Any = run.action_space
+    is_box = hasattr(space, "low")
+    if is_box and run.plan.algorithm.component.collects == "off-policy":
+        return scaled(space)(actions)
     shaped = actions.reshape(len(actions), *space.shape)
-    if not hasattr(space, "low"):
-        return np.asarray(shaped + getattr(space, "start", 0), space.dtype)
-    if run.plan.algorithm.component.collects == "off-policy":  # chosen from -1 to 1
-        middle, half = (part.reshape(space.shape) for part in middle_and_half(space))
-        return np.asarray(middle + half * shaped, space.dtype)
-    return np.clip(shaped, space.low, space.high)
+    if is_box:
+        return np.clip(shaped, space.low, space.high)
+    return np.asarray(shaped + getattr(space, "start", 0), space.dtype)
 
 
 def first(observation: Any) -> Any:

@@ -1,6 +1,6 @@
 """The variables of callbacks that have an entry for every step of the collection so far.
 
-Shapes: T steps of a collection, N environments, A discrete actions.
+Shapes: T steps of a collection, N environments.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
+import torch
 
 from rlk.records import Array, Step
 from rlk.running.clock import Clock
@@ -81,16 +82,11 @@ class Collection(AccumulatedVariables):
 
 
 class CollectionOfACER(Collection):
-    """The collection so far, with the probabilities of all actions."""
+    """The collection so far, with the probabilities of all A actions, [N, A]."""
 
     def see(self, run: Run, step: Step, infos: Infos, found: Variables) -> None:
         super().see(run, step, infos, found)
-        found["mus"], found["steps"] = _probabilities(step.extras["parameters"]), self._steps
+        logits = torch.from_numpy(step.extras["parameters"])
+        found["mus"], found["steps"] = torch.softmax(logits, -1).numpy(), self._steps
         self.lists.setdefault("mb_mus", []).append(found["mus"])
         found |= self.lists | {"enc_obs": self.lists["mb_obs"]}
-
-
-def _probabilities(logits: Array) -> Array:
-    """The probabilities of actions, [N, A]: the softmax of logits [N, A]."""
-    powers = np.exp(logits - logits.max(-1, keepdims=True))
-    return powers / powers.sum(-1, keepdims=True)

@@ -20,30 +20,24 @@ if TYPE_CHECKING:
 class Segment(AccumulatedVariables):
     """The collection of one environment so far: arrays of its full length, [T, …].
 
+    An episode that an earlier call of `learn` left unfinished goes on.
+
     Args:
-        run: the run; its algorithm gives T.
+        run: the run; its algorithm gives T, and its collector the current episode so far.
         knows_rewards: whether the model learns from the environment's rewards. GAIL does not: its
             discriminator gives rewards once the collection is complete.
-        return_, length: of the current episode so far.
-        is_start: whether an episode starts with the next step.
     """
 
-    def __init__(
-        self,
-        run: Run,
-        *,
-        knows_rewards: bool,
-        return_: float = 0.0,
-        length: int = 0,
-        is_start: bool = True,
-    ) -> None:
+    def __init__(self, run: Run, *, knows_rewards: bool) -> None:
         self._knows_rewards, steps = knows_rewards, run.algorithm.steps_per_collect()
         self._arrays: Variables = {
             **{name: np.zeros(steps, np.float32) for name in ("true_rewards", "rewards", "vpreds")},
             **{name: np.zeros(steps, bool) for name in ("episode_starts", "dones")},
         }
         self._step = self._i = 0
-        self._return, self._length, self._is_start = return_, length, is_start
+        running = run.collector.state_dict()
+        self._return, self._length = float(running["returns"][0]), int(running["lengths"][0])
+        self._is_start = bool(running["start"][0])
         self._returns: list[float] = []
         self._lengths: list[int] = []
 

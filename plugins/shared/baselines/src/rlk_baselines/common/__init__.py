@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from rlk_baselines.submodules import submodule
+from rlk_baselines.submodules import on_first_use
 
 if TYPE_CHECKING:
     from rlk_baselines.common.base_class import BaseRLModel as BaseRLModel
@@ -35,8 +34,4 @@ _HOMES = {
 
 __all__ = [*_HOMES]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(f"rlk_baselines.common.{_HOMES[name]}"), name)
-    return submodule(__name__, name)
+__getattr__ = on_first_use(__name__, _HOMES)

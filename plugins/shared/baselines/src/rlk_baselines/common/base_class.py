@@ -28,7 +28,6 @@ from rlk_baselines.construction import Constructed
 from rlk_baselines.environments.as_vec_env import AwaitedVecEnv, as_vec_env
 from rlk_baselines.environments.own_exceptions import own_exceptions
 from rlk_baselines.environments.spaces import planned_spaces
-from rlk_baselines.environments.training_vector import BareVector, WrappedVector
 from rlk_baselines.environments.unvectorized import Unvectorized
 from rlk_baselines.foreign_files.reading import ForeignFiles
 from rlk_baselines.learning import Call, whole_timesteps
@@ -309,8 +308,7 @@ class BaseRLModel(Constructed):
             self.agent.run.streams.reseed(seed)
         else:
             self.agent.set_random_seed(seed)
-        if isinstance(self._agent_env, (BareVector, WrappedVector)):
-            self._agent_env.is_seeded = True
+        self._agent_env.is_seeded = True
         self._seed_globally()
 
     # ---- parameters and files --------------------------------------------------------------------

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rlk_baselines.gym.making import GymView
 from rlk_toy_environments import bit_flipping
 
 
 class BitFlippingEnv(GymView):
-    """Bits to be flipped until all are 1; the reward is -1 until then.
+    """Bits to be flipped until all are 1; the reward is -1 until then, and 0 at the end.
 
     Args:
         n_bits: the number of bits.
@@ -32,7 +30,3 @@ class BitFlippingEnv(GymView):
                 n_bits, continuous, max_steps, discrete_obs_space, image_obs_space
             )
         )
-
-    def compute_reward(self, achieved_goal: Any, desired_goal: Any, info: Any) -> Any:
-        """0 where the patterns are equal, else -1."""
-        return super().compute_reward(achieved_goal, desired_goal, info)

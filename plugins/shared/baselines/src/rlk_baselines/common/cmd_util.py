@@ -73,8 +73,7 @@ def _wrapped(env: Any, wrapper_class: Callable[[Any], Any]) -> Any:
 
     A function may make one, too: this is known only when it has made it.
     """
-    is_of_gymnasium = getattr(wrapper_class, "__module__", "").partition(".")[0] == "gymnasium"
-    if is_of_gymnasium or (isinstance(wrapper_class, type) and _is_gymnasiums(wrapper_class)):
+    if isinstance(wrapper_class, type) and _is_gymnasiums(wrapper_class):
         return Adapted(env, wrapper_class)
     made = wrapper_class(env)
     return Adapted(env, wrapper_class) if _is_gymnasiums(type(made)) else made
@@ -114,7 +113,7 @@ def make_atari_env(
         def _thunk() -> Any:
             env: Any = make_atari(env_id)
             env.seed(seed + rank)
-            env = Monitor(env, _monitor_path(rank), allow_early_resets=allow_early_resets)
+            env = Monitor(env, monitor_file(rank), allow_early_resets=allow_early_resets)
             return wrap_deepmind(env, **(wrapper_kwargs or {}))
 
         return _thunk
@@ -136,7 +135,7 @@ def make_mujoco_env(env_id: str, seed: int, allow_early_resets: bool = True) -> 
     different number.
     """
     set_global_seeds(seed + 10000 * mpi_rank_or_zero())
-    env = Monitor(make_by_id(env_id), _monitor_path(0), allow_early_resets=allow_early_resets)
+    env = Monitor(make_by_id(env_id), monitor_file(0), allow_early_resets=allow_early_resets)
     env.seed(seed)
     return env
 
@@ -161,7 +160,7 @@ def make_robotics_env(
     env = FilterObservation(make_by_id(env_id), ["observation", "desired_goal"])
     made = Monitor(
         FlattenObservation(env),
-        _monitor_path(rank),
+        monitor_file(rank),
         info_keywords=("is_success",),
         allow_early_resets=allow_early_resets,
     )
@@ -169,7 +168,12 @@ def make_robotics_env(
     return made
 
 
-def _monitor_path(rank: int) -> str | None:
+def monitor_file(rank: int) -> str | None:
+    """The path for a `Monitor` in the logger's folder; None if there is no folder.
+
+    Args:
+        rank: the number of its environment, which is the name of the file.
+    """
     folder = logger.get_dir()
     return os.path.join(folder, str(rank)) if folder else None
 

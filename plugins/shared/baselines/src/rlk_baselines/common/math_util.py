@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from rlk.records import Array
+from rlk_action_scaling.scaling import divisor, middle_and_half
 
 
 def safe_mean(arr: Any) -> float:
@@ -46,12 +47,12 @@ def discount_with_boundaries(rewards: Any, episode_starts: Any, gamma: float) ->
 
 
 def scale_action(action_space: Any, action: Array) -> Array:
-    """Scale an action from the bounds of a Box to [-1, 1]."""
-    low, high = action_space.low, action_space.high
-    return 2.0 * ((action - low) / (high - low)) - 1.0
+    """Scale an action from the bounds of a Box to [-1, 1]; where they are equal, to 0."""
+    middle, half = middle_and_half(action_space)
+    return (action - middle) / divisor(half)
 
 
 def unscale_action(action_space: Any, scaled_action: Array) -> Array:
     """Scale an action from [-1, 1] to the bounds of a Box."""
-    low, high = action_space.low, action_space.high
-    return low + 0.5 * (scaled_action + 1.0) * (high - low)
+    middle, half = middle_and_half(action_space)
+    return middle + half * scaled_action

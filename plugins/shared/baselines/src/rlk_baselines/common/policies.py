@@ -21,7 +21,7 @@ from rlk_baselines.policies.classes import (
 )
 from rlk_baselines.policies.extractors import nature_cnn
 from rlk_baselines.policies.registered import get_policy_from_name, register_policy
-from rlk_baselines.refusals import belongs_to_tensorflow
+from rlk_baselines.refusals import not_here
 
 __all__ = [
     "ActorCriticPolicy",
@@ -43,4 +43,4 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     instead = "net_arch=[…] of a FeedForwardPolicy, or torch.nn.Sequential of torch.nn.Linear"
-    raise belongs_to_tensorflow(__name__, name, {"mlp_extractor": instead})
+    raise not_here(__name__, name, {"mlp_extractor": instead})

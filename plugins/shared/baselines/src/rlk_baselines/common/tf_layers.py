@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlk_baselines.refusals import belongs_to_tensorflow
+from rlk_baselines.refusals import not_here
 
 #: The names of Stable Baselines' functions, and what to use instead.
 _INSTEAD = {
@@ -20,4 +20,4 @@ _INSTEAD = {
 
 
 def __getattr__(name: str) -> Any:
-    raise belongs_to_tensorflow(__name__, name, _INSTEAD)
+    raise not_here(__name__, name, _INSTEAD)

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn.functional import huber_loss as _huber_loss
 
 from rlk_baselines.common.distributions import CategoricalProbabilityDistribution
-from rlk_baselines.refusals import belongs_to_tensorflow
+from rlk_baselines.refusals import not_here
 
 #: The functions that are refused, and what to use instead.
 _INSTEAD = {
@@ -34,7 +34,7 @@ _INSTEAD = {
 
 
 def __getattr__(name: str) -> Any:
-    raise belongs_to_tensorflow(__name__, name, _INSTEAD)
+    raise not_here(__name__, name, _INSTEAD)
 
 
 # ---- shapes --------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rlk_baselines.bench import Monitor
-from rlk_baselines.common.cmd_util import arg_parser
+from rlk_baselines.common.cmd_util import arg_parser, monitor_file
 from rlk_baselines.common.misc_util import boolean_flag
 from rlk_baselines.ddpg import (
     DDPG,
@@ -20,7 +20,7 @@ from rlk_baselines.ddpg import (
 )
 from rlk_baselines.environments.ids import make_by_id
 from rlk_baselines.refusals import Refused
-from rlk_baselines.scripts import begin, monitor_file
+from rlk_baselines.scripts import begin
 
 #: Options that are settings of the model, with defaults: switches (`--render`, `--no-render`) and
 #: numbers.
@@ -105,7 +105,7 @@ def _kind_and_deviation(text: str) -> tuple[str, float]:
 def main(argv: Sequence[str] | None = None) -> Any:
     """Train with the given arguments, or those of the command line, and return the model."""
     options = begin(parser(), argv)
-    env = Monitor(make_by_id(options.env_id), monitor_file())
+    env = Monitor(make_by_id(options.env_id), monitor_file(0))
     settings = {name.replace("-", "_") for name in (*SWITCHES, *NUMBERS)}
     model = DDPG(
         "LnMlpPolicy" if options.layer_norm else "MlpPolicy",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlk_baselines.policies.chosen import Maker
+from rlk_baselines.policies.chosen import Deferred
 
 
 def with_dueling(settings: dict[str, Any], observation_space: Any) -> dict[str, Any]:
@@ -16,6 +16,6 @@ def with_dueling(settings: dict[str, Any], observation_space: Any) -> dict[str, 
     """
     if "policy.dueling" in settings:
         return {"dueling" if k == "policy.dueling" else k: v for k, v in settings.items()}
-    maker = getattr(settings["policy"], "factory", None)
-    dueling = maker(None).made(observation_space).dueling if isinstance(maker, Maker) else None
+    factory = getattr(settings["policy"], "factory", None)
+    dueling = factory.made(observation_space).dueling if isinstance(factory, Deferred) else None
     return settings if dueling is None else {**settings, "dueling": dueling}

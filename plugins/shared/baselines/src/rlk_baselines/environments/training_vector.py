@@ -34,16 +34,9 @@ def training_vector(venv: VecEnv, *, is_seeded: bool) -> BareVector | WrappedVec
         is_seeded: whether the model has a seed, which then seeds the environments. Otherwise, the
             environments are seeded as by the latest call of the vector's `seed`.
     """
-    is_bare = isinstance(venv, VectorView) and type(venv).step_wait is VectorView.step_wait
-    if is_bare:
-        return BareVector(venv, is_seeded)  # type: ignore[arg-type]
+    if isinstance(venv, VectorView) and type(venv).step_wait is VectorView.step_wait:
+        return BareVector(venv, is_seeded)
     return WrappedVector(venv, is_seeded)
-
-
-def _name_in_errors(venv: VecEnv) -> str:
-    """The class of its environments, or of the vector if they are elsewhere."""
-    first = next(iter(getattr(venv, "envs", ())), venv)
-    return type(getattr(first, "unwrapped", first)).__name__
 
 
 def _reports(ended: Any, infos: list[dict[str, Any]]) -> Reports:
@@ -53,21 +46,37 @@ def _reports(ended: Any, infos: list[dict[str, Any]]) -> Reports:
     return [episode if is_report(episode) else {} for episode in told]
 
 
-class BareVector(TransparentVector):
-    """A vector without wrappers; rlk steps the backend inside it directly.
+class ProgramsVector:
+    """A first base class of vectors for rlk: it keeps the program's, which rlk does not close.
 
     Attributes:
         venv: the program's vector.
+        is_seeded: as in `training_vector`.
         reports: what monitors say about the episodes that ended in the latest step with an end, in
             the order of their environments; {} of one without a monitor.
     """
 
-    def __init__(self, venv: VectorView, is_seeded: bool) -> None:
-        super().__init__(venv.vector)
-        self.__name__ = _name_in_errors(venv)
+    def __init__(self, venv: Any, is_seeded: bool) -> None:
         self.venv, self.is_seeded = venv, is_seeded
-        self._result: Result | None = None
         self.reports: Reports = []
+        # In errors: the class of its environments, or of the vector if they are elsewhere.
+        first = next(iter(getattr(venv, "envs", ())), venv)
+        self.__name__ = type(getattr(first, "unwrapped", first)).__name__
+
+    def close(self, **kwargs: Any) -> None:
+        """Do nothing: the program closes its vector."""
+
+    def __del__(self) -> None:
+        """Do nothing: Gymnasium would close the vector."""
+
+
+class BareVector(ProgramsVector, TransparentVector):
+    """A vector without wrappers; rlk steps the backend inside it directly."""
+
+    def __init__(self, venv: VectorView, is_seeded: bool) -> None:
+        TransparentVector.__init__(self, venv.vector)
+        super().__init__(venv, is_seeded)
+        self._result: Result | None = None
 
     @property
     def spec(self) -> Any:  # type: ignore[override]
@@ -91,25 +100,12 @@ class BareVector(TransparentVector):
             return [{} for _ in range(self.num_envs)]
         return infos_of(self.num_envs, self._result)
 
-    def close(self, **kwargs: Any) -> None:
-        """Do nothing: the program closes its vector."""
 
-    def __del__(self) -> None:
-        """Do nothing: Gymnasium would close the vector."""
-
-
-class WrappedVector(VectorEnv[Any, Any, Any]):
-    """A vector in wrappers, or of a custom class, stepped through its own methods.
-
-    Attributes:
-        venv: the program's vector.
-        reports: what monitors say about the episodes that ended in the latest step with an end, in
-            the order of their environments; {} of one without a monitor.
-    """
+class WrappedVector(ProgramsVector, VectorEnv[Any, Any, Any]):
+    """A vector in wrappers, or of a custom class, stepped through its own methods."""
 
     def __init__(self, venv: VecEnv, is_seeded: bool) -> None:
-        self.venv, self.is_seeded = venv, is_seeded
-        self.__name__ = _name_in_errors(venv)
+        super().__init__(venv, is_seeded)
         self.num_envs = venv.num_envs
         name = type(venv).__name__
         self.single_observation_space = as_gymnasium_space(venv.observation_space, name)
@@ -120,7 +116,6 @@ class WrappedVector(VectorEnv[Any, Any, Any]):
         self.metadata = {**own, "autoreset_mode": AutoresetMode.SAME_STEP}
         self.render_mode = None
         self._infos: list[dict[str, Any]] = []
-        self.reports: Reports = []
 
     @property
     def spec(self) -> Any:  # type: ignore[override]
@@ -137,7 +132,7 @@ class WrappedVector(VectorEnv[Any, Any, Any]):
         Raises:
             AttributeError: for any other.
         """
-        return list(self.venv.envs)  # type: ignore[attr-defined]
+        return list(self.venv.envs)
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> Any:
         if self.is_seeded and seed is not None:
@@ -167,16 +162,11 @@ class WrappedVector(VectorEnv[Any, Any, Any]):
                 "has no 'terminal_observation', whose value is still to be learnt from. Put the "
                 "last observation there."
             )
-        return row(
-            observation, i
-        )  # the episode terminated, so this observation is never bootstrapped
+        return row(observation, i)  # the episode terminated: it is never bootstrapped from
 
     def infos(self) -> list[dict[str, Any]]:
         """The infos of the latest step, one for each environment."""
         return self._infos
-
-    def close(self, **kwargs: Any) -> None:
-        """Do nothing: the program closes its vector."""
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Call the method of every environment: see `call_at`."""
@@ -208,6 +198,3 @@ class WrappedVector(VectorEnv[Any, Any, Any]):
     def render(self) -> tuple[Any, ...]:
         """The frames of all environments, each uint8 [H, W, 3]."""
         return tuple(self.venv.get_images())
-
-    def __del__(self) -> None:
-        """Do nothing: Gymnasium would close the vector."""

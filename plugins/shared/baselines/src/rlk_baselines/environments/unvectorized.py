@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rlk_baselines.common.vec_env.base_vec_env import VecEnv, VecEnvWrapper
+from rlk_baselines.common.vec_env.base_vec_env import VecEnvWrapper
 from rlk_baselines.common.vec_env.vector_view import row
 
 
@@ -15,9 +15,6 @@ class Unvectorized(VecEnvWrapper):
 
     It still resets itself at the end of an episode. It also has the environment's attributes.
     """
-
-    def __init__(self, venv: VecEnv) -> None:
-        super().__init__(venv)
 
     def reset(self) -> Any:
         return row(self.venv.reset(), 0)

@@ -56,8 +56,13 @@ def made(
             f"again, {cls.__name__}.load({str(saved.path)!r}, policy=…)."
         )
     only = {one.name: one for one in cls.arguments if one.only and one.name not in given}
-    for text in (*_replaced(only, settings, saved.left_out), *_other_optimiser(cls, saved)):
+    for text in _replaced(only, settings, saved.left_out):
         warn_program(f"{saved.path}: {text}")
+    if saved.other_optimiser is not None:
+        warn_program(
+            f"{saved.path}: its optimiser was {saved.other_optimiser}, which {cls.__name__} does "
+            "not have here: if the loaded model learns on, it uses its usual one."
+        )
     not_lost = {*given, *only}
     lost = [name for name in saved.left_out if name in cls.names and name not in not_lost]
     if lost:
@@ -98,14 +103,4 @@ def _replaced(
         f"{key} is {there} in the file, and {here[key]} in the loaded model. {only[key].only}"
         for key, there in found.items()
         if there != here[key]
-    ]
-
-
-def _other_optimiser(cls: type[BaseRLModel], saved: SavedThere) -> list[str]:
-    """A sentence about the optimiser in the file, if the loaded model has another one."""
-    if saved.other_optimiser is None:
-        return []
-    return [
-        f"its optimiser was {saved.other_optimiser}, which {cls.__name__} does not have here: if "
-        "the loaded model learns on, it uses its usual one."
     ]

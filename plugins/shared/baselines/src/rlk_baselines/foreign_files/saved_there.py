@@ -46,11 +46,6 @@ def value_of(value: Any) -> Any:
         return Inert()
 
 
-def plain(value: Any) -> Any:
-    """Convert a numpy number to a Python number."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
 def space_of(value: Any) -> Any:
     """The Gymnasium space for an inert space of gym or Gymnasium; None for an unknown one."""
     kind, own = type(value).__name__, getattr(value, "__dict__", {})

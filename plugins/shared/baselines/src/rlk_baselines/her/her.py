@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
-import rlk
 import rlk_baselines
 from rlk.agent import Agent
 from rlk.errors import PlanError
@@ -24,7 +23,7 @@ from rlk_baselines.her.on_rows import DeferredOnRows
 from rlk_baselines.models import OffPolicyRLModel
 from rlk_baselines.policies.chosen import policy_settings
 from rlk_baselines.refusals import Refused, refused
-from rlk_baselines.saved_models.model_files import Saved, refuse_other_spaces
+from rlk_baselines.saved_models.model_files import Saved
 
 #: Names of policies for observations with goals, which `multi-input` takes: its settings.
 _POLICIES: Mapping[str, Mapping[str, Any]] = {
@@ -96,13 +95,11 @@ class HER(OffPolicyRLModel):
             )
         if self._given["info_keys"] is None:
             self._given["info_keys"] = keys_read(self._env, self.observation_space)
-        return rlk.make(
-            self.algo,
-            env=self._training_env(),
-            model=self.model_class.algo,
-            plugins=[*self._plugins(), self._watcher],
-            **self._settings(),
-        )
+        return super()._new_agent()
+
+    def asked(self) -> dict[str, Any]:
+        """As in `Constructed`, with the recipe's `model`."""
+        return {**super().asked(), "model": self.model_class.algo}
 
     @property
     def trains_over_mpi(self) -> bool:  # type: ignore[override]
@@ -214,17 +211,13 @@ class HER(OffPolicyRLModel):
         return model
 
     def load_from(self, saved: Saved, env: Any) -> None:
-        vector = _vector_of_file(saved) if env is None else _goal_vector(env)
-        assert vector is not None
-        refuse_other_spaces(type(self).__name__, saved, vector)
         own = saved.about["own"]
         saved.given.update({k: v for k, v in own.items() if k not in saved.changes})
-        self._set_initial(saved.given, vector)
-        self._use(saved.agent(self))
+        vector = _vector_of_file(saved) if env is None else _goal_vector(env)
+        super().load_from(saved, vector)
         if self._awaited_env() is not None:
             # A file that is written from this model names the same environment.
             self._env_id = saved.about["env_id"]
-        self._seed_globally()
 
 
 def _model_class(asked: Any) -> Any:

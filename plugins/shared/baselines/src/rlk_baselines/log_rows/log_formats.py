@@ -43,21 +43,19 @@ class HumanOutputFormat(KVWriter, SeqWriter):
 
     Args:
         filename_or_file: a path, or an open file, which `close` does not close.
+
+    Attributes:
+        is_stdout: whether it prints to standard output instead of writing to a file.
     """
 
     def __init__(self, filename_or_file: str | IO[str]) -> None:
         self._is_own = isinstance(filename_or_file, str)
-        self._is_stdout = filename_or_file is sys.stdout
+        self.is_stdout = filename_or_file is sys.stdout
         self.file: IO[str] = (
             open(filename_or_file, "w", encoding="utf-8")  # noqa: SIM115 - it is closed by close()
             if isinstance(filename_or_file, str)
             else filename_or_file
         )
-
-    @property
-    def is_stdout(self) -> bool:
-        """Whether it prints to standard output instead of writing to a file."""
-        return self._is_stdout
 
     def writekvs(self, kvs: Mapping[str, Any]) -> None:
         rows = [(key, _for_people(value)) for key, value in sorted(kvs.items())]
@@ -77,7 +75,7 @@ class HumanOutputFormat(KVWriter, SeqWriter):
 
     def _write(self, text: str) -> None:
         # sys.stdout may have been replaced since.
-        print(text, file=sys.stdout if self._is_stdout else self.file, flush=True)
+        print(text, file=sys.stdout if self.is_stdout else self.file, flush=True)
 
     def close(self) -> None:
         if self._is_own:

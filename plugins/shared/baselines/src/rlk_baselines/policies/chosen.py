@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Self
 
 import attrs
 import torch
@@ -24,8 +24,6 @@ from rlk_custom_policies.keywords import with_bound_extractor
 from rlk_mlp.config import ACTIVATION_NAMES
 from rlk_networks import Architecture
 
-#: Activation names -> torch classes whose names cannot be derived from them.
-_MODULES = {"leaky_relu": "LeakyReLU", "silu": "SiLU", "relu": "ReLU"}
 #: Keywords whose value is an activation: of Stable Baselines, and of Stable-Baselines3.
 _ACTIVATIONS = {"act_fun", "activation_fn"}
 #: The names under which programs import TensorFlow.
@@ -75,8 +73,8 @@ def policy_settings(
     if isinstance(policy, type):
         refuse_tensorflow(policy)
         if issubclass(policy, BasePolicy):
-            maker = Maker(policy, kwargs, dimensions, deferred or Deferred)
-            return {"policy": component_of(policy, maker)}
+            made = (deferred or Deferred)(policy, kwargs, dimensions)
+            return {"policy": made.component()}
     if "activation_fn" in kwargs:
         raise PlanError(
             "policy_kwargs has activation_fn, the name in Stable-Baselines3. Write act_fun instead."
@@ -120,49 +118,37 @@ def held_kwargs(kwargs: Mapping[str, Any]) -> dict[str, Any]:
 
 def named_activation(act_fun: Any) -> Any:
     """The name of a torch activation (function or class); anything else is returned as it is."""
-    for name in ACTIVATION_NAMES:
-        of_torch = {getattr(torch, name, None), getattr(functional, name, None)}
-        camel = "".join(part.capitalize() for part in name.split("_"))
-        of_torch |= {
-            getattr(nn, one, None) for one in (name.upper(), camel, _MODULES.get(name, ""))
-        }
-        if any(act_fun is one for one in of_torch - {None}):
-            return name
-    return act_fun
-
-
-def component_of(policy: type[BasePolicy], maker: Maker) -> Component:
-    """A component for rlk that builds policies from a policy class."""
-    return Component(
-        name=policy.__name__,
-        factory=maker,
-        config=policy.config,
-        kind="policies",
-        recurrent=policy.recurrent,
-    )
-
-
-@attrs.frozen
-class Maker:
-    """The factory of `component_of`: called with rlk's config, it returns a `Deferred`."""
-
-    policy: type[BasePolicy]
-    kwargs: Mapping[str, Any]
-    dimensions: Dimensions
-    deferred: type[Deferred]
-
-    def __call__(self, config: Any) -> Deferred:
-        return self.deferred(self.policy, config, self.kwargs, self.dimensions)
+    own = getattr(act_fun, "__name__", "")
+    if not any(getattr(module, own, None) is act_fun for module in (torch, functional, nn)):
+        return act_fun
+    alike = (name for name in ACTIVATION_NAMES if own.lower() in (name, name.replace("_", "")))
+    return next(alike, act_fun)
 
 
 @attrs.frozen
 class Deferred:
-    """Makes a policy from a policy class once the observation space is known."""
+    """Makes a policy from a policy class once its settings and the observation space are known.
+
+    Called with rlk's config, as the factory of a component, it returns one that has this config.
+    """
 
     policy: type[BasePolicy]
-    config: Any
     kwargs: Mapping[str, Any]
     dimensions: Dimensions
+    config: Any = None
+
+    def __call__(self, config: Any) -> Self:
+        return attrs.evolve(self, config=config)
+
+    def component(self) -> Component:
+        """A component for rlk whose policies are made from the class."""
+        return Component(
+            name=self.policy.__name__,
+            factory=self,
+            config=self.policy.config,
+            kind="policies",
+            recurrent=self.policy.recurrent,
+        )
 
     def made(self, observation_space: Any) -> BasePolicy:
         """An instance of the class for this observation space; PlanError if it cannot be made."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from rlk.records import Array
+from rlk_baselines.arguments import plain_number
 from rlk_baselines.foreign_files.checked_content import (
     checked_arrays,
     checked_keywords,
@@ -24,7 +25,7 @@ from rlk_baselines.foreign_files.checked_content import (
     weights_in,
 )
 from rlk_baselines.foreign_files.inert_pickle import inert_load, is_plain, path_of
-from rlk_baselines.foreign_files.saved_there import SavedThere, plain, space_of, value_of
+from rlk_baselines.foreign_files.saved_there import SavedThere, space_of, value_of
 from rlk_mlp.config import ACTIVATION_NAMES
 
 #: The entries of such a zip.
@@ -63,7 +64,7 @@ def _model_in(path: Path, found: dict[str, Any], arrays: Mapping[str, Array]) ->
     observation_space = space_of(found.pop("observation_space", None))
     action_space = space_of(found.pop("action_space", None))
     n_envs = checked_n_envs(found.pop("n_envs", None))
-    settings = {name: plain(value) for name, value in found.items() if is_plain(value)}
+    settings = {name: plain_number(value) for name, value in found.items() if is_plain(value)}
     return SavedThere(
         path,
         settings,

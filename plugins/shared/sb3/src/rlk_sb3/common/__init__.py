@@ -1,9 +1,5 @@
 """What all models share, by the module names of Stable-Baselines3."""
 
-from types import ModuleType
+from rlk_baselines.submodules import on_first_use
 
-from rlk_baselines.submodules import submodule
-
-
-def __getattr__(name: str) -> ModuleType:
-    return submodule(__name__, name)
+__getattr__ = on_first_use(__name__)

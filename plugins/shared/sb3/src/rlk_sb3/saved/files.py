@@ -16,6 +16,7 @@ import torch
 from torch import nn
 
 from rlk.records import Array
+from rlk_baselines.arguments import plain_number
 from rlk_baselines.foreign_files.checked_content import (
     checked_arrays,
     checked_count,
@@ -27,7 +28,7 @@ from rlk_baselines.foreign_files.checked_content import (
     weights_in,
 )
 from rlk_baselines.foreign_files.inert_pickle import Inert, is_plain, path_of
-from rlk_baselines.foreign_files.saved_there import SavedThere, plain, space_of, value_of
+from rlk_baselines.foreign_files.saved_there import SavedThere, space_of, value_of
 from rlk_baselines.refusals import Refused
 from rlk_sb3.extractors import CLASS
 from rlk_sb3.images import is_scaled
@@ -109,7 +110,7 @@ def _model_in(
         found["train_freq"] = _frequency(found["train_freq"], found.get("n_episodes_rollout"))
     kind = class_of(path, policy, found, parameters)
     found = {name: one for name, one in found.items() if not _is_usual_buffer(one)}
-    settings = {name: plain(value) for name, value in found.items() if is_plain(value)}
+    settings = {name: plain_number(value) for name, value in found.items() if is_plain(value)}
     optimiser = optimiser_in(kind, kwargs)
     settings |= optimiser.settings
     name = policy.rpartition(".")[2]

@@ -41,11 +41,7 @@ __all__ = [
 
 def unwrap_vec_normalize(env: Any) -> VecNormalize | None:
     """The outermost `VecNormalize` around an environment, or None."""
-    while isinstance(env, VecEnvWrapper):
-        if isinstance(env, VecNormalize):
-            return env
-        env = env.venv
-    return None
+    return next((layer for layer in layers(env) if isinstance(layer, VecNormalize)), None)
 
 
 def sync_envs_normalization(env: Any, eval_env: Any) -> None:

@@ -34,7 +34,7 @@ def saved_normalize(path: Path) -> dict[str, Any]:
         RefusedPickle: if it is an object of another class.
         BadFile: if it is damaged.
     """
-    held = _held(path, _NORMALIZE)
+    held = _attributes(path, _loaded(path), _NORMALIZE)
     try:
         found: dict[str, Any] = {name: float(held[name]) for name in _NUMBERS}
         found |= {name: bool(held[name]) for name in _FLAGS}
@@ -71,10 +71,6 @@ def _loaded(path: Path) -> Any:
         return inert_load(data)
     except ValueError as error:
         raise BadFile(f"{path} is not a pickle: {error}.") from None
-
-
-def _held(path: Path, classes: set[str]) -> dict[str, Any]:
-    return _attributes(path, _loaded(path), classes)
 
 
 def _of_observations(path: Path, inert: Any) -> Statistics:

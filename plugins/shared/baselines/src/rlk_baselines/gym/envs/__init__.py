@@ -1,6 +1,7 @@
-"""Registration of environments, and environment classes."""
+"""Registration of environments, and environment classes, which are also in the modules of gym."""
 
-from rlk_baselines.gym.envs import box2d, classic_control, mujoco, registration, toy_text
+from rlk_baselines.gym.envs import registration
+from rlk_baselines.gym.envs.classes import mirrored
 from rlk_baselines.gym.envs.registration import make, register, registry, spec
 
 __all__ = [
@@ -14,3 +15,6 @@ __all__ = [
     "spec",
     "toy_text",
 ]
+
+box2d, classic_control = mirrored("box2d"), mirrored("classic_control")
+mujoco, toy_text = mirrored("mujoco"), mirrored("toy_text")

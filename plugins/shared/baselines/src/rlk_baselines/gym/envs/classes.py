@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
-from collections.abc import Callable
-from typing import Any, TypeGuard
+import pkgutil
+import sys
+import types
+from typing import Any
 
 import gymnasium
 
@@ -45,55 +48,48 @@ class GymInterface(Env):
         return shown(super(Env, self).render(), mode)
 
 
-def classes_of(module: str) -> Callable[[str], Any]:
-    """The `__getattr__` of a package that has the environment classes of a package of Gymnasium.
+class Mirror(types.ModuleType):
+    """A module of gym: that of Gymnasium, whose environment classes have gym's interface here.
+
+    Other names, such as functions, are Gymnasium's own. Its module is imported on first use,
+    because it may need packages that are not installed.
 
     Args:
-        module: the end of both packages' names, below `envs`.
+        path: the end of both modules' names, below `envs`, such as `toy_text.frozen_lake`.
     """
-    name = f"rlk_baselines.gym.envs.{module}"
-    made: dict[str, type] = {}
 
-    def find(wanted: str) -> Any:
-        if wanted.startswith("__"):
-            raise AttributeError(f"module {name!r} has no attribute {wanted!r}")
-        kind = getattr(importlib.import_module(f"gymnasium.envs.{module}"), wanted, None)
-        if not _is_environment(kind):
-            if importlib.util.find_spec(f"{name}.{wanted}") is not None:
-                return importlib.import_module(f"{name}.{wanted}")
-            raise AttributeError(
-                f"module {name!r} has no attribute {wanted!r}; it has the environment classes of "
-                f"gymnasium.envs.{module}."
-            )
-        if wanted not in made:
-            own = {"__module__": name, "__doc__": kind.__doc__, "metadata": kind.metadata}
-            made[wanted] = type(wanted, (GymInterface, kind), own)
-        return made[wanted]
+    def __init__(self, path: str) -> None:
+        self._there = f"gymnasium.envs.{path}"
+        super().__init__(f"rlk_baselines.gym.envs.{path}", f"`{self._there}`, as in gym.")
 
-    return find
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        found = getattr(importlib.import_module(self._there), name)
+        is_environment = isinstance(found, type) and issubclass(found, gymnasium.Env)
+        return _as_in_gym(found) if is_environment and found is not gymnasium.Env else found
 
 
-def names_of(module: str) -> Callable[[str], Any]:
-    """The `__getattr__` of a module that has the names of a module of Gymnasium.
+@functools.cache
+def _as_in_gym(kind: type[gymnasium.Env[Any, Any]]) -> type:
+    """An environment class of Gymnasium with gym's interface."""
+    module = kind.__module__.replace("gymnasium", "rlk_baselines.gym", 1)
+    own = {"__module__": module, "__doc__": kind.__doc__, "metadata": kind.metadata}
+    return type(kind.__name__, (GymInterface, kind), own)
 
-    Environment classes are those of the package that the module is in; other names, such as
-    functions, are Gymnasium's own.
+
+def mirrored(package: str) -> Mirror:
+    """A package of gym and all modules in it, which programs can import from now on.
 
     Args:
-        module: the end of both modules' names, below `envs`, such as `toy_text.frozen_lake`.
+        package: the end of its name, below `envs`.
     """
-    package = f"rlk_baselines.gym.envs.{module.partition('.')[0]}"
-
-    def find(wanted: str) -> Any:
-        if wanted.startswith("__"):
-            raise AttributeError(f"a module of {package} has no attribute {wanted!r}")
-        found = getattr(importlib.import_module(f"gymnasium.envs.{module}"), wanted)
-        if not _is_environment(found) or found is gymnasium.Env:
-            return found
-        return getattr(importlib.import_module(package), wanted)
-
-    return find
-
-
-def _is_environment(found: Any) -> TypeGuard[type[gymnasium.Env[Any, Any]]]:
-    return isinstance(found, type) and issubclass(found, gymnasium.Env)
+    made = Mirror(package)
+    made.__path__ = []  # it is a package, without files
+    sys.modules[made.__name__] = made
+    there = importlib.util.find_spec(made._there)  # None, if a later Gymnasium has it no more
+    for one in pkgutil.iter_modules((there and there.submodule_search_locations) or []):
+        module = Mirror(f"{package}.{one.name}")
+        sys.modules[module.__name__] = module
+        setattr(made, one.name, module)
+    return made

@@ -16,6 +16,7 @@ from rlk_baselines.gym.wrappers.adapted import (
     TransformReward,
 )
 from rlk_baselines.gym.wrappers.time_limit import TimeLimit
+from rlk_baselines.refusals import not_here
 
 __all__ = [
     "ClipAction",
@@ -32,9 +33,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "Monitor":
-        raise ImportError(
-            "gym.wrappers.Monitor is not here. Write rlk_baselines.bench.Monitor for returns, or "
-            "rlk_baselines.common.vec_env.VecVideoRecorder for films."
-        )
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    bench, vec_env = "rlk_baselines.bench", "rlk_baselines.common.vec_env"
+    instead = f"{bench}.Monitor for returns, or {vec_env}.VecVideoRecorder for films"
+    raise not_here(__name__, name, {"Monitor": instead})

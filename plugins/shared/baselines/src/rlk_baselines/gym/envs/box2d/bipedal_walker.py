@@ -1,5 +1,0 @@
-"""BipedalWalker, by the module in gym."""
-
-from rlk_baselines.gym.envs.classes import names_of
-
-__getattr__ = names_of("box2d.bipedal_walker")

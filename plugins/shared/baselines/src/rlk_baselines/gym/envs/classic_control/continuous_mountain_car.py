@@ -1,5 +1,0 @@
-"""MountainCarContinuous, by the module in gym."""
-
-from rlk_baselines.gym.envs.classes import names_of
-
-__getattr__ = names_of("classic_control.continuous_mountain_car")

@@ -1,5 +1,0 @@
-"""The base class of MuJoCo's environments, by the module in gym."""
-
-from rlk_baselines.gym.envs.classes import names_of
-
-__getattr__ = names_of("mujoco.mujoco_env")

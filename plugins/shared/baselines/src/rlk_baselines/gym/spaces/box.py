@@ -1,5 +1,0 @@
-"""`Box`, by its module in gym."""
-
-from gymnasium.spaces import Box
-
-__all__ = ["Box"]

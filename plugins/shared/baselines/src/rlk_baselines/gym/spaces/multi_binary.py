@@ -1,5 +1,0 @@
-"""`MultiBinary`, by its module in gym."""
-
-from gymnasium.spaces import MultiBinary
-
-__all__ = ["MultiBinary"]

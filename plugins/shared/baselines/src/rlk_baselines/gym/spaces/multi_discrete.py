@@ -1,5 +1,0 @@
-"""`MultiDiscrete`, by its module in gym."""
-
-from gymnasium.spaces import MultiDiscrete
-
-__all__ = ["MultiDiscrete"]

@@ -1,5 +1,0 @@
-"""`Space`, by its module in gym."""
-
-from gymnasium.spaces import Space
-
-__all__ = ["Space"]
