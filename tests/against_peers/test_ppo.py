@@ -24,6 +24,7 @@ from against_peers.side_by_side import (
 )
 
 SETTINGS = {"n_steps": 8, "batch_size": 4, "n_epochs": 3, "learning_rate": 0.003}
+DECAYED = {"optimizer_kwargs": {"weight_decay": 0.5}}
 EXPLN = {"full_std": False, "use_expln": True, "log_std_init": 0.1}
 SQUASHED = {"squash_output": True, "log_std_init": -1.0}
 IMAGES = {"observation_space": IMAGE, "policy": "CnnPolicy", "learning_rate": 1e-4}
@@ -36,6 +37,8 @@ CASES = {
     "advantages as they are": (BOX, {"normalize_advantage": False, "gae_lambda": 0.8}),
     "a gradient that is clipped": (BOX, {"max_grad_norm": 0.05, "vf_coef": 0.1}),
     "other moments of Adam": (BOX, {"policy_kwargs": {"optimizer_kwargs": {"betas": (0.5, 0.9)}}}),
+    "decayed weights": (BOX, {"policy_kwargs": {"optimizer_class": torch.optim.AdamW, **DECAYED}}),
+    "another optimiser": (DISCRETE, {"policy_kwargs": {"optimizer_class": torch.optim.NAdam}}),
     "state-dependent exploration": (BOX, {"use_sde": True, "ent_coef": 0.05}),
     "one deviation for a feature": (BOX, {"use_sde": True, "policy_kwargs": EXPLN}),
     "squashed actions": (BOX, {"use_sde": True, "policy_kwargs": SQUASHED}),

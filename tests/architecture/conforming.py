@@ -57,6 +57,7 @@ from rlk_rollout.storage import RolloutStorage
 from rlk_sac.algorithm import SAC
 from rlk_step_collector.collector import StepCollector
 from rlk_td3.algorithm import TD3
+from rlk_torch_optim.step import TorchOptim
 from rlk_trajectory_replay.storage import TrajectoryReplay
 from rlk_trpo.algorithm import TRPO
 from rlk_zip.serializer import ZipSerializer
@@ -75,7 +76,13 @@ STORAGES: Sequence[Callable[..., Storage]] = (
 DECORATORS: Sequence[Callable[..., Decorator]] = (HindsightReplay, NStep, PrioritizedReplay)
 DECORATED: Sequence[Callable[..., ReplayBase]] = (Replay,)
 COLLECTORS: Sequence[Callable[..., Collector]] = (NoSteps, StepCollector)
-OPTIMISERS: Sequence[Callable[..., OptimiserStep]] = (Adam, Kfac, NaturalGradient, RMSProp)
+OPTIMISERS: Sequence[Callable[..., OptimiserStep]] = (
+    Adam,
+    Kfac,
+    NaturalGradient,
+    RMSProp,
+    TorchOptim,
+)
 SERIALIZERS: Sequence[Callable[..., Serializer]] = (ZipSerializer,)
 PRESETS: Sequence[Callable[..., PresetSource]] = (Zoo,)
 #: Instances of these classes are the components.

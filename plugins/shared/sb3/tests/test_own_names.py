@@ -89,7 +89,7 @@ def test_a2c_learns_by_tensorflows_rmsprop(tmp_path: Path) -> None:
     assert is_as_asked(loaded.learn(20))
     with pytest.raises(Refused, match="only stands for rlk's optimiser"):
         RMSpropTFLike([], lr=0.1)
-    with pytest.raises(Refused, match="learns by Adam"):
+    with pytest.raises(Refused, match="or A2C by RMSpropTFLike"):
         PPO("MlpPolicy", "CartPole-v1", policy_kwargs=kwargs)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -80,14 +81,50 @@ def test_off_policy_they_begin_as_pytorchs_layers_do() -> None:
 
 def test_an_optimiser_that_is_the_one_there_is_may_be_named() -> None:
     kwargs = {"optimizer_class": optim.Adam, "optimizer_kwargs": {"eps": 1e-5}}
-    assert ppo(**kwargs).learn(64)
-    for other in (
-        {"optimizer_class": optim.SGD},
-        {"optimizer_class": optim.AdamW, "optimizer_kwargs": {"eps": 1e-5}},
-        {"optimizer_kwargs": {"weight_decay": 1e-4}},
-    ):
-        with pytest.raises(Refused, match=r"optimizer_.*learns by Adam with an epsilon of 1e-05"):
-            ppo(**other)
+    model = ppo(**kwargs).learn(64)
+    assert model.agent.plan.optimiser.name == "adam"
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "kind", "arguments"),
+    [
+        ({"optimizer_class": optim.SGD}, "SGD", {"momentum": 0, "nesterov": False}),
+        (
+            {"optimizer_class": optim.AdamW, "optimizer_kwargs": {"weight_decay": 0.1}},
+            "AdamW",
+            {"weight_decay": 0.1, "eps": 1e-8},
+        ),
+        (
+            {"optimizer_kwargs": {"weight_decay": 1e-4}},
+            "Adam",
+            {"weight_decay": 1e-4, "eps": 1e-8, "betas": [0.9, 0.999]},
+        ),
+    ],
+)
+def test_optimisers_of_torch_have_its_defaults_not_the_models(
+    kwargs: dict[str, Any], kind: str, arguments: dict[str, Any], tmp_path: Path
+) -> None:
+    model = ppo(**kwargs).learn(64)
+    model.save(tmp_path / "model")
+    for one in (model, PPO.load(tmp_path / "model", env="Pendulum-v1")):
+        config = one.agent.plan.optimiser.config
+        assert config.kind == kind
+        found = {key: config.arguments[key] for key in arguments}
+        assert {**found, **({"betas": [*found["betas"]]} if "betas" in found else {})} == arguments
+        assert one.learn(64)
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "words"),
+    [
+        ({"optimizer_class": optim.LBFGS}, r"optimizer_class=LBFGS .*'AdamW'.*RMSpropTFLike"),
+        ({"optimizer_class": optim.SGD, "optimizer_kwargs": {"betas": 1}}, "SGD takes momentum"),
+        ({"optimizer_kwargs": {"fused": True}}, "with fused, and Adam takes betas"),
+    ],
+)
+def test_other_optimisers_and_keywords_are_refused(kwargs: dict[str, Any], words: str) -> None:
+    with pytest.raises(Refused, match=words):
+        ppo(**kwargs)
 
 
 def test_adam_may_have_another_epsilon_and_other_betas() -> None:
@@ -102,19 +139,19 @@ def test_adam_may_have_another_epsilon_and_other_betas() -> None:
     assert adam(optimizer_kwargs={}) == (1e-8, 0.9, 0.999)
 
 
-def test_a2c_has_rmsprop_and_may_name_it() -> None:
-    def a2c(**kwargs: Any) -> A2C:
-        return A2C("MlpPolicy", "CartPole-v1", rms_prop_eps=1e-3, policy_kwargs=kwargs)
+def test_a2c_has_an_rmsprop_of_its_own_unless_a_class_is_named() -> None:
+    def a2c(**kwargs: Any) -> Any:
+        model = A2C("MlpPolicy", "CartPole-v1", rms_prop_eps=1e-3, policy_kwargs=kwargs)
+        return model.learn(5).agent
 
-    assert a2c(optimizer_class=optim.RMSprop, optimizer_kwargs={"eps": 1e-3}).learn(5)
-    for other in (
-        {"optimizer_class": optim.Adam},
-        {"optimizer_kwargs": {"eps": 1e-5}},
-    ):
-        with pytest.raises(
-            Refused, match=r"optimizer_.*learns by RMSprop with an epsilon of 0.001"
-        ):
-            a2c(**other)
+    assert a2c().plan.optimiser.name == "rmsprop"
+    assert a2c().run.optimise.groups["policy"].options["eps"] == 1e-3
+    named = a2c(optimizer_class=optim.RMSprop).plan.optimiser.config
+    assert (named.kind, named.arguments["eps"], named.arguments["alpha"]) == ("RMSprop", 1e-8, 0.99)
+    (step,) = a2c(optimizer_class=optim.Adam).run.optimise.steps.values()
+    assert step.eps == 1e-5  # Stable-Baselines3's for Adam
+    assert a2c(optimizer_class=optim.NAdam).plan.optimiser.config.kind == "NAdam"
+    assert a2c(optimizer_kwargs={"eps": 0.1}).plan.optimiser.config.arguments["eps"] == 0.1
 
 
 def test_networks_that_share_their_extractor_may_say_so() -> None:

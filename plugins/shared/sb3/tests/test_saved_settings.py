@@ -104,8 +104,12 @@ def test_the_optimiser_of_a2c_comes_from_its_file(tmp_path: Path) -> None:
         model = A2C.load(of_a2c(tmp_path, rmsprop, eps=0.001, **usual))
         assert (model.use_rms_prop, model.rms_prop_eps) == (True, 0.001)
         assert A2C.load(of_a2c(tmp_path, None)).agent.plan.optimiser.name == "adam"
-    with pytest.warns(UserWarning, match=r"optimiser was RMSprop\(alpha=0.5\), which A2C does not"):
-        A2C.load(of_a2c(tmp_path, rmsprop, alpha=0.5))
+        other = A2C.load(of_a2c(tmp_path, rmsprop, alpha=0.5)).agent.plan.optimiser.config
+        assert (other.kind, other.arguments["alpha"]) == ("RMSprop", 0.5)
+        other = A2C.load(of_a2c(tmp_path, "torch.optim.adamw.AdamW")).agent.plan.optimiser.config
+        assert (other.kind, other.arguments["eps"]) == ("AdamW", 1e-8)
+    with pytest.warns(UserWarning, match=r"optimiser was LBFGS\(history_size=2\), which A2C does"):
+        A2C.load(of_a2c(tmp_path, "torch.optim.lbfgs.LBFGS", history_size=2))
     like_there = "stable_baselines3.common.sb2_compat.rmsprop_tf_like.RMSpropTFLike"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -131,7 +135,10 @@ def test_adams_epsilon_and_betas_come_from_the_file(tmp_path: Path) -> None:
         (step,) = model.agent.run.optimise.steps.values()
         assert (step.eps, step.beta1) == expected
     kwargs = {**SIZES["policy_kwargs"], "optimizer_kwargs": {"weight_decay": 0.1}}
-    with pytest.warns(UserWarning, match=r"optimiser was Adam\(weight_decay=0\.1\)"):
+    model = PPO.load(saved(tmp_path, policy, OF_PPO, n, **CART, policy_kwargs=kwargs))
+    assert model.agent.plan.optimiser.config.arguments["weight_decay"] == 0.1
+    kwargs = {**SIZES["policy_kwargs"], "optimizer_kwargs": {"fused": True}}
+    with pytest.warns(UserWarning, match=r"optimiser was Adam\(fused=True\)"):
         PPO.load(saved(tmp_path, policy, OF_PPO, n, **CART, policy_kwargs=kwargs))
 
 

@@ -33,7 +33,7 @@ from rlk_baselines.policies import by_name
 from rlk_baselines.policies.registered import class_of, get_policy_from_name
 from rlk_baselines.refusals import Refused, refused
 from rlk_baselines.saved_models import model_files
-from rlk_sb3 import latest_episodes
+from rlk_sb3 import latest_episodes, optimisers
 from rlk_sb3.common.callbacks import ProgressBarCallback
 from rlk_sb3.common.logger import Logger
 from rlk_sb3.common.utils import is_seeded
@@ -154,10 +154,8 @@ class BaseAlgorithm(HasParameters):
         return {**self.fixed, **own, **self._policy_settings()}
 
     def held_policy_kwargs(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """As in `Constructed`, without `optimizer_class`, which has one possible value."""
-        return super().held_policy_kwargs(
-            {key: value for key, value in kwargs.items() if key != "optimizer_class"}
-        )
+        """As in `Constructed`, with the name of an optimiser's class."""
+        return super().held_policy_kwargs(optimisers.held(kwargs))
 
     def _policy_settings(self) -> dict[str, Any]:
         return settings_of(self._given["policy"], self.policy_kwargs, self._policy_facts())

@@ -7,11 +7,10 @@ from typing import Any
 
 import attrs
 from gymnasium import spaces
-from torch.optim import Adam
 
 from rlk_baselines.policies.chosen import Dimensions, policy_settings
 from rlk_baselines.refusals import Refused
-from rlk_sb3 import deviation_keywords, extractors
+from rlk_sb3 import deviation_keywords, extractors, optimisers
 from rlk_sb3.deviation_keywords import deviation_settings
 from rlk_sb3.extractors import begins_with_nature_cnn, extractor_settings, has_extractor
 from rlk_sb3.images import is_scaled
@@ -22,7 +21,7 @@ _POLICIES = ("MlpPolicy", "CnnPolicy", "MultiInputPolicy")
 #: The keywords that are converted, so that they are no settings of rlk's policies themselves.
 _CONVERTED = {
     *("ortho_init", "normalize_images", "share_features_extractor", "activation_fn", "net_arch"),
-    *("optimizer_class", "optimizer_kwargs", extractors.CLASS, extractors.KEYWORDS),
+    *(optimisers.CLASS, optimisers.KEYWORDS, extractors.CLASS, extractors.KEYWORDS),
     *deviation_keywords.KEYWORDS,
 }
 
@@ -72,7 +71,7 @@ def settings_of(policy: Any, kwargs: Mapping[str, Any], facts: PolicyFacts) -> d
     refuse_own_policy(policy)
     name = str(getattr(policy, "__name__", policy))
     _refuse_keywords(policy, name, kwargs, facts)
-    optimiser = _optimiser_settings(kwargs, *facts.optimizer)
+    optimiser = optimisers.optimiser_settings(kwargs, *facts.optimizer)
     settings = {**optimiser, **deviation_settings(kwargs, facts)}
     others = {key: value for key, value in kwargs.items() if key not in _CONVERTED}
     if facts.has_critics and "n_critics" in others:
@@ -86,33 +85,6 @@ def settings_of(policy: Any, kwargs: Mapping[str, Any], facts: PolicyFacts) -> d
         **_hidden_layers(policy, name, kwargs, facts),
     }
     return {**policy_settings(policy, networks, Dimensions(facts.action_space)), **settings}
-
-
-def _optimiser_settings(kwargs: Mapping[str, Any], own: Any, epsilon: float) -> dict[str, Any]:
-    """Adam's settings by the keywords of the optimiser.
-
-    As in Stable-Baselines3, `optimizer_kwargs` without `eps` mean PyTorch's epsilon.
-
-    Raises:
-        Refused: for another optimiser than the model's, or a keyword that it does not have.
-    """
-    kind, given = kwargs.get("optimizer_class", own), kwargs.get("optimizer_kwargs")
-    name = getattr(own, "__name__", own)
-    asked = {"eps": epsilon} if given is None else {"eps": 1e-8, **given}
-    can_change = own is Adam and asked.keys() <= {"eps", "betas"}
-    has_other_keywords = not can_change and given and dict(given) != {"eps": epsilon}
-    for key, is_other in (
-        ("optimizer_class", kind is not own),
-        ("optimizer_kwargs", has_other_keywords),
-    ):
-        if is_other:
-            also = " optimizer_kwargs may have eps and betas." if own is Adam else ""
-            raise Refused(
-                f"policy_kwargs has {key}, but this model learns by {name} with an epsilon "
-                f"of {epsilon}.{also} Optimisers are chosen in rlk: rlk.make(…, optimiser=NAME)."
-            )
-    is_usual = not can_change or asked == {"eps": epsilon}
-    return {} if is_usual else {f"adam.{key}": value for key, value in asked.items()}
 
 
 def _refuse_keywords(policy: Any, name: str, kwargs: Mapping[str, Any], facts: PolicyFacts) -> None:

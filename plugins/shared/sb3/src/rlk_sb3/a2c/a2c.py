@@ -13,6 +13,7 @@ from rlk_baselines.saved_models.model_files import Saved
 from rlk_sb3.algorithm import LAST, SDE
 from rlk_sb3.common.on_policy_algorithm import ROLLOUT_BUFFER, OnPolicyAlgorithm
 from rlk_sb3.common.sb2_compat.rmsprop_tf_like import RMSpropTFLike
+from rlk_sb3.optimisers import CLASS, is_other, name_of
 
 _EPSILON = 1e-05
 _RMSPROP = {"optimiser": "rmsprop", "rmsprop.variant": "torch"}
@@ -47,15 +48,24 @@ class A2C(OnPolicyAlgorithm):
         keywords = self.policy_kwargs.get("optimizer_kwargs") or {}
         if _ask_for_tensorflows(self.policy_kwargs):
             return self.policy_kwargs["optimizer_class"], keywords.get("eps", 1e-8)
-        if self._given["use_rms_prop"]:
+        if self._given["use_rms_prop"] and self.policy_kwargs.get(CLASS) is None:
             return RMSprop, self._given["rms_prop_eps"]
         return Adam, _EPSILON  # Stable-Baselines3's epsilon for Adam, too
 
+    def _own_optimiser(self) -> dict[str, Any]:
+        """The settings of rlk for the model's own optimiser; none if `policy_kwargs` replace it."""
+        kind, epsilon = self._optimizer()
+        if is_other(self.policy_kwargs, kind, epsilon):
+            return {}
+        if kind is Adam:
+            return {"optimiser": "adam"}
+        return _RMSPROP if kind is RMSprop else {**_OF_TENSORFLOW, "epsilon": epsilon}
+
     def held_policy_kwargs(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """As in `BaseAlgorithm`, with the name of `RMSpropTFLike`."""
+        """As in `BaseAlgorithm`; any class replaces A2C's own RMSprop."""
         found = super().held_policy_kwargs(kwargs)
-        if _ask_for_tensorflows(kwargs):
-            found["optimizer_class"] = RMSpropTFLike.__name__
+        if kwargs.get(CLASS) is not None:
+            found[CLASS] = name_of(kwargs[CLASS])
         return found
 
     def load_from(self, saved: Saved, env: Any) -> None:
@@ -74,11 +84,10 @@ class A2C(OnPolicyAlgorithm):
         """As in `BaseAlgorithm`; in rlk, state-dependent exploration is a distribution."""
         own: dict[str, Any] = {}
         if "use_rms_prop" in settings:
-            uses = settings.pop("use_rms_prop")
-            own |= _RMSPROP if uses else {"optimiser": "adam"}
-        if _ask_for_tensorflows(self.policy_kwargs):
+            settings.pop("use_rms_prop")
+            own |= self._own_optimiser()
+        if CLASS in self.policy_kwargs:
             settings.pop("rms_prop_eps", None)
-            own |= {**_OF_TENSORFLOW, "epsilon": self._optimizer()[1]}
         use_sde = settings.pop("use_sde", False)
         sample_freq = settings.pop("sde_sample_freq", -1)
         own |= {"distribution": "gsde", "gsde.sample_freq": sample_freq} if use_sde else {}
