@@ -379,6 +379,16 @@ def test_an_algorithm_that_learns_from_sequences_is_told_to_say_so(rlk_verdict, 
     assert "if it learns from sequences, set transitions = False" in rlk_verdict(suite, check)
 
 
+@pytest.mark.parametrize(
+    ("check", "expected"),
+    [(TARGET, "does not apply"), (BY_TARGET, "does not apply"), (BY_DISCOUNT, "passed")],
+)
+def test_an_algorithm_may_have_no_target_networks(rlk_verdict, check, expected):
+    component = attrs.evolve(LINEAR_Q, factory=AsksNoTarget)
+    fields = {"component": component, "kernel": kernel, "target": None}
+    assert rlk_verdict(type("Suite", (OffPolicyContract,), fields), check) == expected
+
+
 @pytest.mark.parametrize("check", [AFTER_THE_END, BY_TARGET, BY_DISCOUNT, PRIORITIES])
 def test_fields_of_transitions_stay_where_an_algorithm_learns_from_sequences(rlk_verdict, check):
     component = attrs.evolve(LINEAR_Q, factory=LearnsFromSequences)
