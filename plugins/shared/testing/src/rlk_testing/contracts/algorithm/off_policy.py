@@ -37,6 +37,8 @@ class OffPolicyContract(TransitionChecks, AlgorithmContract):
         critic: the parameter group that learns Q; importance weights scale its loss.
         transitions: False if it learns from sequences, or from anything but the fields `reward`,
             `discount` and `next_observation` of a batch, which no check then changes.
+        bounds_returns: whether returns beyond some range count as the ends of it, as in C51: then a
+            greater reward must change the reported error of a transition, and need not enlarge it.
         own_names: name of a setting here -> its name in the algorithm's config.
     """
 

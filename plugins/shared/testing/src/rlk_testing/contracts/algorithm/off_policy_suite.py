@@ -31,6 +31,7 @@ class OffPolicySuite(AlgorithmSuite):
     target_stays: ClassVar[Mapping[str, Any]] = {"tau": 0.0}
     critic: ClassVar[str] = "critic"
     transitions: ClassVar[bool] = True
+    bounds_returns: ClassVar[bool] = False
     own_names: ClassVar[Mapping[str, str]] = {}
 
     @contextmanager
