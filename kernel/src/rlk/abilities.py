@@ -84,7 +84,8 @@ class FollowsPolicy(Protocol):
     """An actor whose action is a function of policy and observation; it carries nothing.
 
     It accepts another policy, such as a perturbed one. Algorithms with such an actor declare it
-    (`Component.deterministic`).
+    (`Component.deterministic`). Who needs an actor of another policy asks the run for one,
+    `run.make_actor(policy=copy)`: the actor that a plugin puts in its place offers no such method.
     """
 
     def with_policy(self, policy: nn.Module) -> Actor: ...  #: the same actor with that policy

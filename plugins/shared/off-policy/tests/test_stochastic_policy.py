@@ -74,8 +74,7 @@ def test_noise_is_held_until_the_first_step_after_updates():
 
 def checked(squash_output=None, **settings):
     """The check of settings; `squash_output` is the distribution's, if it has that setting."""
-    usual = {"ent_coef": "auto", "target_entropy": "auto", "use_sde": False}
-    config = SimpleNamespace(**{**usual, "use_sde_at_warmup": False, **settings})
+    config = SimpleNamespace(**{"ent_coef": "auto", "target_entropy": "auto", **settings})
     own = SimpleNamespace(squash_output=squash_output)
     distribution = SimpleNamespace(config=None if squash_output is None else own)
     algorithm = SimpleNamespace(title="algorithm 'mine'")
@@ -86,7 +85,10 @@ def checked(squash_output=None, **settings):
     ("settings", "message"),
     [
         ({"squash_output": False}, "'mine' learns values .* squash_output=false leaves them"),
-        ({"use_sde_at_warmup": True}, "no effect without use_sde. Use --set use_sde=true, or"),
+        (
+            {"use_sde": False, "use_sde_at_warmup": True},
+            "no effect without use_sde. Use --set use_sde=true, or",
+        ),
         ({"ent_coef": 0.1, "target_entropy": -1.0}, "ent_coef=0.1 is fixed. Use .*ent_coef=auto"),
     ],
 )
@@ -95,8 +97,11 @@ def test_settings_that_would_have_no_effect_are_refused(settings, message):
         checked(**settings)
 
 
-def test_settings_that_have_an_effect_are_taken():
+def test_an_algorithm_without_state_dependent_noise_need_not_have_its_settings():
     checked()
+
+
+def test_settings_that_have_an_effect_are_taken():
     checked(squash_output=True, use_sde=True, use_sde_at_warmup=True, target_entropy=-1.0)
     checked(ent_coef=0.1)
 

@@ -236,6 +236,21 @@ def test_a_broken_policy_fails(rlk_fails, layer, check):
     rlk_fails(PolicyContract, POLICY, broken, check, error)
 
 
+class NormalisesWhileItLearns(HiddenLayer):
+    def __init__(self, inputs):
+        super().__init__(inputs)
+        self.norm = torch.nn.BatchNorm1d(self.features)
+
+    def forward(self, x):
+        return self.norm(super().forward(x))
+
+
+def test_a_policy_may_normalise_the_batches_that_it_learns_from(rlk_verdict):
+    component = attrs.evolve(POLICY, factory=hidden(NormalisesWhileItLearns))
+    suite = type("Suite", (PolicyContract,), {"component": component})
+    assert rlk_verdict(suite, "test_rows_of_a_batch_do_not_influence_each_other") == "passed"
+
+
 def test_a_policy_whose_values_depend_on_the_batch_fails(rlk_fails):
     broken = attrs.evolve(POLICY, factory=NormalisesValues)
     rlk_fails(PolicyContract, POLICY, broken, "test_rows_of_a_batch_do_not_influence_each_other")

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import attrs
 import numpy as np
 import pytest
+import torch
 
 from rlk.errors import RlkError
 from rlk.records import Step
@@ -212,6 +213,20 @@ class EndsEpisodesWhereACollectionIsCutShort(StandInStorage):
             step["discount"] = step["discount"] * 0
 
 
+class WeighsTheNewestLess(StandInStorage):
+    """Good: importance weights, as of a storage that samples what is new more often."""
+
+    largest = 1.0
+
+    def sample(self, batch_size):
+        batch = super().sample(batch_size)
+        return dataclasses.replace(batch, weight=torch.linspace(self.largest, 0.5, batch_size))
+
+
+class WeighsMoreThanOnce(WeighsTheNewestLess):
+    largest = 2.0
+
+
 REPLAY = attrs.evolve(COMPONENTS["storages"], collects="off-policy")
 SHAPES = "test_replay_batches_have_the_shapes_and_types_of_the_record"
 FEEDBACK = "test_replay_takes_feedback_without_complaint"
@@ -225,6 +240,7 @@ FEEDBACK = "test_replay_takes_feedback_without_complaint"
         (SavesAnObject, "test_its_state_is_plain"),
         (GivesRewardsInFloat64, SHAPES),
         (GivesDiscountsAsColumns, SHAPES),
+        (WeighsMoreThanOnce, SHAPES),
         (KeepsOneNumberOfAnAction, "test_replay_gives_back_actions_of_every_kind"),
         (NumbersTheRowsOfABatch, "test_replay_gives_the_same_transition_the_same_index"),
         (SpoilsDiscountsByFeedback, FEEDBACK),
@@ -236,3 +252,9 @@ FEEDBACK = "test_replay_takes_feedback_without_complaint"
 def test_a_replay_that_gives_back_something_else_fails(rlk_fails, factory, check):
     error = "AttributeError: 'NoneType' object" if factory is AsksForErrors else ""
     rlk_fails(StorageContract, REPLAY, attrs.evolve(REPLAY, factory=factory), check, error)
+
+
+def test_a_replay_may_weigh_its_transitions(rlk_verdict):
+    component = attrs.evolve(REPLAY, factory=WeighsTheNewestLess)
+    suite = type("Suite", (StorageContract,), {"component": component})
+    assert rlk_verdict(suite, SHAPES) == "passed"

@@ -234,10 +234,10 @@ class ReportsTheMean(LinearQ):
         return found._replace(td_error=found.td_error.mean().expand(len(batch.reward)))
 
 
-class ClipsItsErrors(LinearQ):
+class BoundsItsErrors(LinearQ):
     def update(self, batch, optimise):
         found = super().update(batch, optimise)
-        return found._replace(td_error=found.td_error.clamp(-1.0, 1.0))
+        return found._replace(td_error=torch.nn.functional.softsign(found.td_error))
 
 
 class LearnsFromSequences(LinearQ):
@@ -324,7 +324,7 @@ BY_DISCOUNT = "test_the_value_of_the_next_observation_counts_by_the_batchs_disco
         (IgnoresWeights, "test_importance_weights_scale_the_loss_of_the_critic"),
         (SquaresWeights, "test_the_loss_of_the_critic_is_linear_in_importance_weights"),
         (ReportsTheMean, PRIORITIES),
-        (ClipsItsErrors, PRIORITIES),
+        (BoundsItsErrors, PRIORITIES),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
@@ -343,10 +343,13 @@ def test_random_actions_before_learning_starts_are_to_be_declared(rlk_fails):
     rlk_fails(OffPolicyContract, good, LINEAR_Q, IS_RANDOM, kernel=kernel, warms_up=False)
 
 
-def test_priorities_may_be_the_losses_of_each_transition(rlk_verdict):
-    good = attrs.evolve(LINEAR_Q, factory=ReportsItsLosses)
-    suite = type("Suite", (OffPolicyContract,), {"component": good, "kernel": kernel})
-    assert rlk_verdict(suite, PRIORITIES) == "passed"
+@pytest.mark.parametrize(
+    ("factory", "bounded"), [(ReportsItsLosses, False), (BoundsItsErrors, True)]
+)
+def test_priorities_may_be_losses_or_bounded_errors(rlk_verdict, factory, bounded):
+    good = attrs.evolve(LINEAR_Q, factory=factory)
+    fields = {"component": good, "kernel": kernel, "bounds_returns": bounded}
+    assert rlk_verdict(type("Suite", (OffPolicyContract,), fields), PRIORITIES) == "passed"
 
 
 def test_ranks_that_count_episodes_update_equally_often(rlk_verdict):
@@ -377,6 +380,16 @@ def test_an_algorithm_that_learns_from_sequences_is_told_to_say_so(rlk_verdict, 
     component = attrs.evolve(LINEAR_Q, factory=LearnsFromSequences)
     suite = type("Suite", (OffPolicyContract,), {"component": component, "kernel": kernel})
     assert "if it learns from sequences, set transitions = False" in rlk_verdict(suite, check)
+
+
+@pytest.mark.parametrize(
+    ("check", "expected"),
+    [(TARGET, "does not apply"), (BY_TARGET, "does not apply"), (BY_DISCOUNT, "passed")],
+)
+def test_an_algorithm_may_have_no_target_networks(rlk_verdict, check, expected):
+    component = attrs.evolve(LINEAR_Q, factory=AsksNoTarget)
+    fields = {"component": component, "kernel": kernel, "target": None}
+    assert rlk_verdict(type("Suite", (OffPolicyContract,), fields), check) == expected
 
 
 @pytest.mark.parametrize("check", [AFTER_THE_END, BY_TARGET, BY_DISCOUNT, PRIORITIES])

@@ -49,8 +49,9 @@ def policy_head(trunk: Trunk, distribution: Distribution) -> Head:
 class Architecture(ABC):
     """A policy component: the encoder that heads share, and the hidden layers of each head.
 
-    Encoders and layers compute each row of a batch by itself, on the device that they were moved
-    to, and write nothing into what they are given. Every key of a Dict has an effect.
+    In the mode `eval()`, in which policies act, encoders and layers compute each row of a batch by
+    itself. They compute on the device that they were moved to, and write nothing into what they are
+    given. Every key of a Dict has an effect.
 
     Attributes:
         shares_encoder: if false, the trunk of every head begins with an encoder of its own.

@@ -12,16 +12,15 @@ if TYPE_CHECKING:
 
 
 class MaximumEntropySettings(Protocol):
-    """The settings that `check_maximum_entropy` reads from the config of an algorithm."""
+    """The settings that `check_maximum_entropy` reads from the config of an algorithm.
+
+    It also reads `use_sde` and `use_sde_at_warmup`, if an algorithm has them.
+    """
 
     @property
     def ent_coef(self) -> float | str: ...
     @property
     def target_entropy(self) -> float | str: ...
-    @property
-    def use_sde(self) -> bool: ...
-    @property
-    def use_sde_at_warmup(self) -> bool: ...
 
 
 def check_maximum_entropy(config: MaximumEntropySettings, plan: Plan) -> None:
@@ -38,7 +37,7 @@ def check_maximum_entropy(config: MaximumEntropySettings, plan: Plan) -> None:
             f"{title} learns values of actions in -1 to 1, and squash_output=false leaves them "
             "unbounded. Use --set gsde.squash_output=true, or leave it out."
         )
-    if config.use_sde_at_warmup and not config.use_sde:
+    if getattr(config, "use_sde_at_warmup", False) and not getattr(config, "use_sde", False):
         raise PlanError(
             f"{title}: use_sde_at_warmup=true has no effect without use_sde. Use --set "
             "use_sde=true, or leave it out."

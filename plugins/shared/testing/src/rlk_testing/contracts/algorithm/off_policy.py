@@ -14,6 +14,7 @@ from rlk.hookspecs import hookimpl
 from rlk_testing.contracts.algorithm.contract import AlgorithmContract
 from rlk_testing.contracts.algorithm.off_policy_suite import SOON
 from rlk_testing.contracts.algorithm.off_policy_transitions import TransitionChecks
+from rlk_testing.contracts.shared.applies import applies
 from rlk_testing.tools.states import same
 
 if TYPE_CHECKING:
@@ -31,11 +32,13 @@ class OffPolicyContract(TransitionChecks, AlgorithmContract):
     Attributes:
         warms_up: whether all actions are uniformly random before `learning_starts`.
         target: the key of `state_dict()` that holds the target networks' parameters, as a tensor or
-            as tensors by name.
+            as tensors by name; None for an algorithm without target networks.
         target_stays: settings with which the target never changes.
         critic: the parameter group that learns Q; importance weights scale its loss.
         transitions: False if it learns from sequences, or from anything but the fields `reward`,
             `discount` and `next_observation` of a batch, which no check then changes.
+        bounds_returns: whether returns beyond some range count as the ends of it, as in C51: then a
+            greater reward must change the reported error of a transition, and need not enlarge it.
         own_names: name of a setting here -> its name in the algorithm's config.
     """
 
@@ -186,6 +189,7 @@ class OffPolicyContract(TransitionChecks, AlgorithmContract):
 
     # ---- what it learns from ---------------------------------------------------------------------
 
+    @applies(lambda suite: suite.target is not None)
     def test_the_target_moves_only_as_it_is_told(self) -> None:
         with self.agent(**SOON, **self.target_stays) as agent:
             before = self.target_parameters(agent)
@@ -196,6 +200,7 @@ class OffPolicyContract(TransitionChecks, AlgorithmContract):
             agent.learn(self.n_steps_trained)
             assert not before.equal(self.target_parameters(agent))
 
+    @applies(lambda suite: suite.target is not None)
     def test_the_target_begins_as_a_copy_with_memory_of_its_own(self) -> None:
         with self.agent() as agent:
             before = self.target_parameters(agent)

@@ -27,10 +27,11 @@ class OffPolicySuite(AlgorithmSuite):
     """Makes agents that update soon; `OffPolicyContract` describes the class attributes."""
 
     warms_up: ClassVar[bool] = True
-    target: ClassVar[str] = "target"
+    target: ClassVar[str | None] = "target"
     target_stays: ClassVar[Mapping[str, Any]] = {"tau": 0.0}
     critic: ClassVar[str] = "critic"
     transitions: ClassVar[bool] = True
+    bounds_returns: ClassVar[bool] = False
     own_names: ClassVar[Mapping[str, str]] = {}
 
     @contextmanager
@@ -44,8 +45,12 @@ class OffPolicySuite(AlgorithmSuite):
         """A copy of the target networks' parameters, float [P]."""
         import torch
 
+        assert self.target is not None
         kept = named_parameters({}, {"target": state_of(agent.run.algorithm)[self.target]})
-        assert kept, f"state_dict() holds no tensors under {self.target!r}: set `target`"
+        assert kept, (
+            f"state_dict() holds no tensors under {self.target!r}: set `target`, or target = None "
+            "if it has no target networks"
+        )
         return torch.cat([value.reshape(-1) for value in kept.values()]).clone()
 
     @contextmanager

@@ -110,13 +110,14 @@ class PolicyContract(RecurrentPolicyChecks):
     @feedforward
     def test_rows_of_a_batch_do_not_influence_each_other(self) -> None:
         for space in self.tried():
-            policy, batch = self.policy(space), observations(space, 5)
+            policy, batch = self.policy(space).eval(), observations(space, 5)  # as it acts
             together = policy(batch, "pi", "vf")
             alone = policy(row(batch, 2), "pi", "vf")
             for name, one, other in zip(SIZE, together, alone, strict=True):
                 assert torch.allclose(one[2:3], other, atol=1e-5), (
                     f"{name} in {space} is {one[2].tolist()} for row 2 of a batch, and "
-                    f"{other[0].tolist()} for that row by itself: normalise no batch"
+                    f"{other[0].tolist()} for that row by itself: a policy that acts "
+                    "normalises no batch"
                 )
 
     @feedforward
