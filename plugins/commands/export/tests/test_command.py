@@ -80,6 +80,7 @@ def test_settings_plugins_and_the_cpu_are_handed_on_and_only_the_first_rank_writ
         (["{run}", "--out", "{out}/x.pth"], 1, "'FILE.onnx' or 'FILE.pt2'"),
         (["{run}", "--env", WALK], 2, "--out"),
         (["{run}", "--best", "--out", "{out}/x.pt2", "--env", WALK], 1, "--plugin evaluation"),
+        (["{run}", "--out", "{out}/x.pt2", "--env", WALK, "--env", "A-v0"], 2, "one environment"),
     ],
 )
 def test_what_is_refused_says_why(

@@ -23,11 +23,6 @@ from rlk.registry.kinds import SLOTS, option_of
 from rlk_cli import completion
 from rlk_cli.words_of_the_zoos import IMPORT, SPEC
 
-PLUGIN = (
-    "Add a plugin, or choose a component, such as a storage; no:NAME leaves one out. Repeatable."
-)
-SETTING = "Change a setting: gamma=0.98, policy.layers=[256,256], env.gravity=9.0. Repeatable."
-
 
 def one_value(context: click.Context, param: click.Parameter, values: tuple[str, ...]) -> Any:
     """The callback of a repeatable option that takes one value; None if it was not given.
@@ -44,23 +39,38 @@ def one_value(context: click.Context, param: click.Parameter, values: tuple[str,
     return values[0] if values else None
 
 
+#: The options `--env`, `--plugin` and `--set` of every command, each with a help text of its own.
+ENV: Mapping[str, Any] = {
+    "metavar": "ENV",
+    "multiple": True,
+    "callback": one_value,
+    "shell_complete": completion.files,
+}
+PLUGINS: Mapping[str, Any] = {
+    "metavar": "NAME[:k=v,…]",
+    "multiple": True,
+    "shell_complete": completion.plugins,
+}
+SETTINGS: Mapping[str, Any] = {"metavar": "KEY=VALUE", "multiple": True}
+
+DEVICE = Option(["--device"], metavar="NAME", help="Where to compute: auto, cpu, cuda, cuda:1, …")
 SHARED = (
     Option(
         ["--env"],
-        metavar="ENV",
-        multiple=True,
-        callback=one_value,
-        shell_complete=completion.files,
+        **ENV,
         help="The environment: an id, module:Id-v0, module:Class or ./file.py:Class.",
     ),
     Option(
         ["--plugin", "plugins"],
-        multiple=True,
-        metavar="NAME[:k=v,…]",
-        shell_complete=completion.plugins,
-        help=PLUGIN,
+        **PLUGINS,
+        help="Add a plugin, or choose a component, such as a storage; no:NAME leaves one out. "
+        "Repeatable.",
     ),
-    Option(["--set", "pairs"], multiple=True, metavar="KEY=VALUE", help=SETTING),
+    Option(
+        ["--set", "pairs"],
+        **SETTINGS,
+        help="Change a setting: gamma=0.98, policy.layers=[256,256], env.gravity=9.0. Repeatable.",
+    ),
     Option(
         ["--timesteps", "total_timesteps"],
         type=float,
@@ -68,7 +78,7 @@ SHARED = (
         "many it is if not given.",
     ),
     Option(["--seed"], type=int, help="Random seed of the run; drawn for a new run if not given."),
-    Option(["--device"], metavar="NAME", help="Where to compute: auto, cpu, cuda, cuda:1, …"),
+    DEVICE,
     Option(
         ["--log-interval"],
         type=int,

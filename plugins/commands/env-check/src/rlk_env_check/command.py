@@ -8,7 +8,7 @@ import click
 
 from rlk.errors import PlanError, RlkError, described
 from rlk_cli.completion import files
-from rlk_cli.options import given
+from rlk_cli.options import SETTINGS, given
 from rlk_env_check.finding import Finding, error
 
 if TYPE_CHECKING:
@@ -22,8 +22,7 @@ _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 @click.option(
     "--set",
     "pairs",
-    metavar="KEY=VALUE",
-    multiple=True,
+    **SETTINGS,
     help="A keyword of the environment: env.gravity=9.8. Repeatable.",
 )
 @click.option(

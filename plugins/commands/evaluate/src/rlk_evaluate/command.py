@@ -4,79 +4,58 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
+from click import Option
 
 from rlk.errors import PlanError, RlkError
 from rlk_cli import completion
 from rlk_cli.model_file import load_to_act, model_file
-from rlk_cli.options import given, one_value
+from rlk_cli.options import DEVICE, ENV, PLUGINS, SETTINGS, given
 from rlk_evaluation.number_text import significant
 
 if TYPE_CHECKING:
     from rlk.agent import Agent
     from rlk_evaluation.evaluate import Evaluation
 
-Command = Callable[..., Any]
-
+#: The options of both commands.
 _SHARED = (
-    click.option(
-        "--seed",
+    Option(
+        ["--seed"],
         type=click.IntRange(0),
         help="Random seed of the episodes; by default derived from the run's seed.",
     ),
-    click.option(
-        "--stochastic/--deterministic",
+    Option(
+        ["--stochastic/--deterministic"],
         default=False,
         help="Sample actions, or take the policy's mode (the default).",
     ),
-    click.option(
-        "--best/--last",
+    Option(
+        ["--best/--last"],
         default=None,
         help="Take best_model.zip or model.zip from a run folder.",
     ),
-    click.option(
-        "--env",
-        metavar="ENV",
-        multiple=True,
-        callback=one_value,
-        shell_complete=completion.files,
-        help="Play in another environment than that of training.",
-    ),
-    click.option(
-        "--set",
-        "pairs",
-        metavar="KEY=VALUE",
-        multiple=True,
+    Option(["--env"], **ENV, help="Play in another environment than that of training."),
+    Option(
+        ["--set", "pairs"],
+        **SETTINGS,
         help="Change a setting: env.gravity=9.8. Repeatable.",
     ),
-    click.option(
-        "--plugin",
-        "plugins",
-        metavar="NAME",
-        multiple=True,
-        shell_complete=completion.plugins,
+    Option(
+        ["--plugin", "plugins"],
+        **PLUGINS,
         help="Add a plugin; one that came from a ./file.py must be given again. Repeatable.",
     ),
-    click.option("--device", metavar="DEVICE", help="Where to compute: auto, cpu, cuda, cuda:1, …"),
+    DEVICE,
 )
 
 
-def _shared(command: Command) -> Command:
-    """The options of both commands."""
-    for decorate in reversed(_SHARED):
-        command = decorate(command)
-    return command
-
-
-@click.command()
+@click.command(params=list(_SHARED))
 @click.argument("runs", metavar="RUN…", nargs=-1, required=True, shell_complete=completion.files)
-@_shared
 @click.option(
     "--episodes",
     type=click.IntRange(1),
@@ -152,9 +131,8 @@ def _play(
         return _Played(result, path, agent.plan.env.name, not stochastic, seed)
 
 
-@click.command()
+@click.command(params=list(_SHARED))
 @click.argument("run", metavar="RUN", shell_complete=completion.files)
-@_shared
 @click.option(
     "--episodes",
     type=click.IntRange(1),

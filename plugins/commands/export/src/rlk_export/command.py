@@ -9,7 +9,7 @@ import click
 
 from rlk_cli import completion
 from rlk_cli.model_file import load_to_act, model_file
-from rlk_cli.options import given
+from rlk_cli.options import ENV, PLUGINS, SETTINGS, given
 from rlk_export.out_file import check_out
 
 if TYPE_CHECKING:
@@ -26,25 +26,17 @@ if TYPE_CHECKING:
     help="The file to write: .onnx, or .pt2 for torch.export.",
 )
 @click.option("--best", is_flag=True, help="Take best_model.zip from a run folder, not model.zip.")
-@click.option(
-    "--env",
-    metavar="ENV",
-    shell_complete=completion.files,
-    help="The environment, if it was an object or in a file.",
-)
+@click.option("--env", **ENV, help="The environment, if it was an object or in a file.")
 @click.option(
     "--set",
     "pairs",
-    metavar="KEY=VALUE",
-    multiple=True,
+    **SETTINGS,
     help="Change a setting: env.frameskip=4. Repeatable.",
 )
 @click.option(
     "--plugin",
     "plugins",
-    metavar="NAME",
-    multiple=True,
-    shell_complete=completion.plugins,
+    **PLUGINS,
     help="Add a plugin; one that came from a ./file.py must be given again. Repeatable.",
 )
 def export(

@@ -9,8 +9,7 @@ import click
 from rlk.command_line import command_line, path_word
 from rlk.errors import BadFile, PlanError
 from rlk.files import looking_at, write_text
-from rlk_cli import completion
-from rlk_cli.options import given
+from rlk_cli.options import ENV, PLUGINS, SETTINGS, given
 
 #: How the name of a file of hyperparameters ends, as rl-baselines3-zoo has them.
 HYPERPARAMETERS = (".yml", ".yaml")
@@ -27,8 +26,7 @@ HYPERPARAMETERS = (".yml", ".yaml")
 )
 @click.option(
     "--env",
-    metavar="ENV",
-    shell_complete=completion.files,
+    **ENV,
     help="Its environment, which the file does not name: an id, or ./file.py:Class.",
 )
 @click.option(
@@ -46,16 +44,13 @@ HYPERPARAMETERS = (".yml", ".yaml")
 @click.option(
     "--plugin",
     "plugins",
-    metavar="NAME",
-    multiple=True,
-    shell_complete=completion.plugins,
+    **PLUGINS,
     help="Add a plugin: a wrapper of its environment (atari, frame-stack). Repeatable.",
 )
 @click.option(
     "--set",
     "pairs",
-    metavar="KEY=VALUE",
-    multiple=True,
+    **SETTINGS,
     help="Change a setting: clip_range=0.1, env.gravity=9.8. Repeatable.",
 )
 def command(

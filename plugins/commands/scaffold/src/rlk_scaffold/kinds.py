@@ -40,6 +40,9 @@ class Example:
             gets the minor version that is installed.
         test: requirement strings for its tests, likewise.
         try_it: the command lines that run it.
+        factory: `module:name` in its package, for the `component.py` that most examples share;
+            "" for one that has a template of its own, or is no component.
+        declared: further lines of the component in that file, which has the settings by itself.
         tried: further lines of the contract suite's class.
         group: the entry-point group; by default `rlk.` and the kind.
         point: the object that the entry point names.
@@ -53,6 +56,8 @@ class Example:
     dependencies: tuple[str, ...] = attrs.field(converter=tuple)
     test: tuple[str, ...] = attrs.field(default=(), converter=tuple)
     try_it: tuple[str, ...] = attrs.field(converter=tuple)
+    factory: str = ""
+    declared: str = ""
     tried: str = ""
     group: str = attrs.field(
         default=attrs.Factory(lambda self: f"rlk.{self.kind}", takes_self=True)

@@ -8,7 +8,8 @@ import importlib.util
 import keyword
 import re
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
@@ -32,6 +33,8 @@ _PROJECT = "pyproject.toml"
 _EVERY_KIND = templates.HERE / "every-kind"
 #: The part of the README about the example, in its folder of templates.
 _ABOUT = "about.md"
+#: The record of a component whose example names its factory; other examples bring their own.
+_COMPONENT = "component.py"
 #: What the README says about its table of settings, if there is one.
 _RENEW = """
 
@@ -151,6 +154,11 @@ def render_package(made: Names, example: Example) -> dict[str, str]:
     values["about"] = templates.render(_ABOUT, example.folder, **values).strip()
     values["renew"] = _RENEW if "<!-- settings: " in values["about"] else ""
     values["tried"] = Template(example.tried).substitute(values)
+    values["factory"] = Template(example.factory).substitute(values)
+    has_settings = "config.py" in templates.names(example.folder)
+    config = f"{values['cls']}Config"
+    values["imports"] = f"\nfrom {made.module}.config import {config}\n" if has_settings else ""
+    values["declared"] = (f"    config={config},\n" if has_settings else "") + example.declared
     values["try_it"] = "\n".join(f"$ {line}" for line in try_lines(made, example))
     point = {made.component: Template(example.point).substitute(values)}
     manifest = Manifest(
@@ -162,11 +170,18 @@ def render_package(made: Names, example: Example) -> dict[str, str]:
         entry_points={example.group: point},
     )
     files = {_PROJECT: render_pyproject(manifest), f"src/{made.module}/py.typed": ""}
-    for folder in (_EVERY_KIND, example.folder):
-        for path in templates.names(folder):
-            if path != _ABOUT:
-                files[_place(path, made)] = templates.render(path, folder, **values)
+    for path, folder in _templates(example):
+        if path != _ABOUT:
+            files[_place(path, made)] = templates.render(path, folder, **values)
     return dict(sorted(files.items()))
+
+
+def _templates(example: Example) -> Iterator[tuple[str, Traversable]]:
+    """The path of every template of a package, and the folder that it is in."""
+    if example.factory:
+        yield _COMPONENT, templates.HERE
+    for folder in (_EVERY_KIND, example.folder):
+        yield from ((path, folder) for path in templates.names(folder))
 
 
 def with_tools(files: Mapping[str, str]) -> dict[str, str]:
@@ -188,11 +203,7 @@ def class_name(made: Names, example: Example) -> str:
 
     A class `Patch` would hide the class of that name that the example imports.
     """
-    texts = [
-        templates.read(path, folder)
-        for folder in (_EVERY_KIND, example.folder)
-        for path in templates.names(folder)
-    ]
+    texts = (templates.read(*place) for place in _templates(example))
     words = {word for text in texts for word in re.findall(r"\w+", text)}
     if made.class_name not in words:
         return made.class_name
