@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from rlk.abilities import acting_by
-from rlk.errors import RlkError, UnknownName
+from rlk.errors import RlkError
 from rlk.optimise import Group, Optimiser
 from rlk.records import Step, Update
 from rlk.registry.answers import check_given
@@ -169,13 +169,11 @@ class Run:
             UnknownName: if there is no number of that name.
             RlkError: if the number is not finite; it then stays as it is.
         """
-        self.schedules.change(self.schedules.named(name), value)
+        self.schedules.change(name, value)
 
     def reschedule_rate(self, group: str, value: Scheduled) -> None:
         """Likewise the learning rate of a parameter group, which is at least 0."""
-        if group not in self.optimise.groups:
-            raise UnknownName("parameter group", group, self.optimise.groups)
-        self.schedules.change(self.optimise.groups[group].learning_rate, value)
+        self.schedules.change_rate(group, value)
 
     def refresh_schedules(self) -> None:
         """Set every scheduled tensor to its current value."""
