@@ -73,11 +73,7 @@ def beginning(actor: Actor) -> Callable[[Any], Any]:
     only once, because looking up an ability takes longer than a small step.
     """
     begins: Any = actor
-    return begins.begin if offers(actor, BeginsCollections) else _as_it_is
-
-
-def _as_it_is(carry: Any) -> Any:
-    return carry
+    return begins.begin if offers(actor, BeginsCollections) else lambda carry: carry
 
 
 class FollowsPolicy(Protocol):

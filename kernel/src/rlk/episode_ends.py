@@ -5,6 +5,9 @@ A game may continue after one of its lives has ended.
 An environment says so by `goes_on` in the last info of such an episode. Learning treats it as an
 end (values are not bootstrapped from later states), but returns and lengths are those of whole
 games: reports, monitors and evaluations wait for the next end without `goes_on`.
+
+`infos` are those of a step, or the last ones of episodes, in the format of Gymnasium's vector
+environments; `env` is the index of the environment whose episode ended.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ def counted(ended: Array, infos: Mapping[str, Any]) -> Array:
 
     Args:
         ended: bool [N], where one was terminated or truncated.
-        infos: of the step, in the format of Gymnasium's vector environments.
+        infos: of the step.
     """
     goes_on = infos.get("final_info", {}).get("goes_on")
     return ended if goes_on is None else ended & ~goes_on.astype(bool)
@@ -47,8 +50,8 @@ def reported_return(infos: Mapping[str, Any], env: int, own: float) -> float:
     other steps than a run.
 
     Args:
-        infos: the last infos of episodes, in the format of Gymnasium's vector environments.
-        env: the index of the environment whose episode ended.
+        infos: the last ones of episodes.
+        env: the index of the environment.
         own: what the caller has added up, of rewards that wrappers may have changed.
     """
     found, mask = infos.get("episode"), infos.get("_episode")
@@ -58,12 +61,7 @@ def reported_return(infos: Mapping[str, Any], env: int, own: float) -> float:
 
 
 def was_lost(infos: Mapping[str, Any], env: int) -> bool:
-    """Whether an episode broke off because its environment was lost; its last info is unknown.
-
-    Args:
-        infos: the last infos of episodes, in the format of Gymnasium's vector environments.
-        env: the index of the environment whose episode ended.
-    """
+    """Whether an episode broke off because its environment was lost; its last info is unknown."""
     found = infos.get(LOST)
     return found is not None and bool(found[env])
 
@@ -73,10 +71,6 @@ def success(infos: Mapping[str, Any], env: int) -> float | None:
 
     None in an info means not told, as in Stable-Baselines3, and so does NaN, which None becomes in
     an array of numbers. An array of one element is a number.
-
-    Args:
-        infos: the last infos of episodes, in the format of Gymnasium's vector environments.
-        env: the index of the environment whose episode ended.
 
     Raises:
         RlkError: if it is neither a boolean nor a number.

@@ -173,7 +173,7 @@ def flat_space(space: Space) -> Space:
     """
     if not is_nested(space):
         return space
-    found = [*_leaves(space, _members_of_space)]
+    found = [*_leaves(space)]
     keys = [key for key, _ in found]
     twice = next((key for key in keys if keys.count(key) > 1), None)
     if twice is not None:
@@ -184,34 +184,24 @@ def flat_space(space: Space) -> Space:
 def flat_observation(observation: Any) -> Any:
     """An observation of any space, or a batch of them, as an element of its `flat_space`."""
     if isinstance(observation, Mapping | tuple):
-        return dict(_leaves(observation, _members_of_observation))
+        return dict(_leaves(observation))
     return observation
 
 
-#: The members of a nested space or observation with their keys; None for one that is not nested.
-_Members = Callable[[Any], Iterable[tuple[Any, Any]] | None]
-
-
-def _leaves(tree: Any, members: _Members, prefix: str = "") -> Iterator[tuple[str, Any]]:
+def _leaves(tree: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Everything in a nested space or observation that is not nested itself, by its flat key."""
-    inner = members(tree)
-    if inner is None:
+    inner = tree
+    if isinstance(tree, spaces.Space):
+        inner = tree.spaces if isinstance(tree, spaces.Dict | spaces.Tuple) else None
+    if isinstance(inner, Mapping):
+        inner = inner.items()
+    elif isinstance(inner, tuple):
+        inner = enumerate(inner)
+    else:
         yield prefix.removesuffix("."), tree
         return
     for key, part in inner:
-        yield from _leaves(part, members, f"{prefix}{key}.")
-
-
-def _members_of_space(space: Space) -> Iterable[tuple[Any, Space]] | None:
-    if isinstance(space, spaces.Dict):
-        return space.spaces.items()
-    return enumerate(space.spaces) if isinstance(space, spaces.Tuple) else None
-
-
-def _members_of_observation(observation: Any) -> Iterable[tuple[Any, Any]] | None:
-    if isinstance(observation, Mapping):
-        return observation.items()
-    return enumerate(observation) if isinstance(observation, tuple) else None
+        yield from _leaves(part, f"{prefix}{key}.")
 
 
 def batched(space: Space, observation: Any) -> tuple[Any, bool]:

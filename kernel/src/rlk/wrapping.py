@@ -24,9 +24,8 @@ def wrapped(
         BrokenPlugin: if it, or the function that it returns, takes another number of arguments.
     """
     for wrapper in wrappers:
-        whose = (
-            f"the wrapper {wrapper.__module__}.{getattr(wrapper, '__qualname__', type(wrapper))}"
-        )
+        name = getattr(wrapper, "__qualname__", type(wrapper))
+        whose = f"the wrapper {wrapper.__module__}.{name}"
         if not _takes(wrapper, 1):
             raise BrokenPlugin(f"{whose} must take one argument: the function that it wraps.")
         function = wrapper(function)

@@ -5,7 +5,7 @@ Dimensions: B observations in a call.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,15 +20,6 @@ if TYPE_CHECKING:
     from rlk.protocols import Actor
     from rlk.records import Array
     from rlk.running.run import Run
-
-
-class ActorInput(NamedTuple):
-    """The observations of one call, in the form that actors take."""
-
-    observation: Any  #: [B, ...]
-    carry: Any
-    episode_start: Array  #: bool [B]
-    was_batched: bool
 
 
 class Acting:
@@ -57,12 +48,11 @@ class Acting:
         adopt_if_moved(self.run)
         if self._actor is None:
             self._actor = self.run.make_actor(self.run.streams.numpy("predict"))
-        inputs = self._actor_input(self._actor, observation, state, mask)
-        of_actor = inputs.observation, inputs.carry, inputs.episode_start
+        inputs, was_batched = self._actor_input(self._actor, observation, state, mask)
         with self.run.modes.acting():
-            act = self._actor.act(*of_actor, deterministic)
+            act = self._actor.act(*inputs, deterministic)
         check_act(self._actor, act)
-        return (act.env_action if inputs.was_batched else act.env_action[0]), act.carry
+        return (act.env_action if was_batched else act.env_action[0]), act.carry
 
     def action_probability(
         self,
@@ -80,31 +70,31 @@ class Acting:
                 f"{self.run.plan.algorithm.title} acts by a deterministic policy, whose actions "
                 "have no probabilities. Ask for the action itself: agent.predict(observation)"
             )
-        inputs = self._actor_input(actor, observation, state, mask)
-        of_actor = inputs.observation, inputs.carry, inputs.episode_start
+        inputs, was_batched = self._actor_input(actor, observation, state, mask)
         if actions is None:
             with self.run.modes.acting():
-                found = actor.probabilities(*of_actor)
-            if inputs.was_batched:
+                found = actor.probabilities(*inputs)
+            if was_batched:
                 return found
             return [part[0] for part in found] if isinstance(found, list) else found[0]
-        size = len(inputs.episode_start)
+        size = spaces.batch_size(inputs[0])
         chosen = self._actions(actions, size)
         with self.run.modes.acting():
-            log_prob = actor.log_prob(*of_actor, chosen).reshape(size, 1)
+            log_prob = actor.log_prob(*inputs, chosen).reshape(size, 1)
         probability = log_prob if logp else np.exp(log_prob)
-        return probability if inputs.was_batched else probability[0]
+        return probability if was_batched else probability[0]
 
     def _actor_input(
         self, actor: Actor, observation: Any, state: Any, mask: Array | None
-    ) -> ActorInput:
+    ) -> tuple[tuple[Any, Any, Array], bool]:
+        """Observation [B, ...], carry and episode starts for an actor; whether it was a batch."""
         batch, was_batched = spaces.batched(self.run.plan.observation_space, observation)
         if self._check is not None:
             self._check(batch)
         size = spaces.batch_size(batch)
         start = episode_starts(size, state, mask)
         carry = actor.start(size) if state is None else state
-        return ActorInput(batch, carry, start, was_batched)
+        return (batch, carry, start), was_batched
 
     def _actions(self, actions: Any, size: int) -> Array:
         """Actions [B, *shape] of the environment, for so many observations.

@@ -27,9 +27,7 @@ class Clock:
     timesteps: int = 0  #: environment steps so far, over all environments of all ranks
     iterations: int = 0  #: collections finished
     updates: int = 0  #: calls of `algorithm.update`
-    refused: int = (
-        0  #: those of them whose step `Loss.accept` refused, as the algorithm counts them
-    )
+    refused: int = 0  #: those whose step `Loss.accept` refused, as the algorithm counts them
     episodes: int = 0  #: episodes finished, of all ranks
     logged: int = 0  #: iterations or episodes (see `log_interval`) when the last row was due
     logged_at: int = 0  #: `cumulative_timesteps` then

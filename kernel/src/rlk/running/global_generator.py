@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 #: Held by the thread that has the generator for a moment, or for a training.
@@ -31,8 +31,9 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_locks)
 
 
-def _lend(streams: dict[str, Any], name: str) -> Callable[[], None]:
-    """Continue a stream in the global generator until the function that it returns is called.
+@contextlib.contextmanager
+def _lent(streams: dict[str, Any], name: str) -> Iterator[None]:
+    """Continue a stream in the global generator within this context.
 
     Args:
         streams: the torch generators of a run by name; during the loan the global one is among
@@ -46,25 +47,20 @@ def _lend(streams: dict[str, Any], name: str) -> Callable[[], None]:
         before = shared.get_state()
         shared.set_state(own.get_state())
         streams[name] = shared
-
-    def give_back() -> None:
+    try:
+        yield
+    finally:
         with _moment:
             own.set_state(shared.get_state())
             streams[name] = own
             shared.set_state(before)
 
-    return give_back
-
 
 @contextlib.contextmanager
 def lent_at_once(streams: dict[str, Any], name: str) -> Iterator[None]:
     """Lend the generator to a stream for a moment; other threads that ask for it wait."""
-    with _moment:
-        give_back = _lend(streams, name)
-        try:
-            yield
-        finally:
-            give_back()
+    with _moment, _lent(streams, name):
+        yield
 
 
 @contextlib.contextmanager
@@ -75,10 +71,7 @@ def lent_in_turn(streams: dict[str, Any], name: str) -> Iterator[None]:
         yield
         return
     try:
-        give_back = _lend(streams, name)
-        try:
+        with _lent(streams, name):
             yield
-        finally:
-            give_back()
     finally:
         training.release()

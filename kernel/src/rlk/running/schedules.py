@@ -24,7 +24,6 @@ class _Number:
     tensor: Tensor  #: 0-dim
     whose: str  #: what messages call it
     least: float
-    name: str | None  #: by which it is logged; None for a learning rate, which its group has
     schedule: Callable[[float], float] | None = None  #: None of a constant
 
     def follow(self, value: Scheduled, remaining: float) -> None:
@@ -61,11 +60,12 @@ class Schedules:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._numbers: list[_Number] = []
+        self._named: dict[str, _Number] = {}
+        self._rates: dict[str, _Number] = {}  # by the name of their parameter group
 
     def __contains__(self, name: str) -> bool:
         """Whether there is a number of that name."""
-        return any(one.name == name for one in self._numbers)
+        return name in self._named
 
     def add(self, value: Scheduled, device: str, name: str) -> Tensor:
         """Add a number that has a name.
@@ -76,33 +76,34 @@ class Schedules:
         if name in self:
             raise RlkError(f"there are two scheduled numbers called {name!r}; name them apart")
         whose, tensor = f"the scheduled number {name!r}", torch.zeros((), device=device)
-        return self._add(_Number(tensor, whose, -LARGEST_FLOAT32, name), value)
+        self._named[name] = self._following(_Number(tensor, whose, -LARGEST_FLOAT32), value)
+        return tensor
 
     def add_rate(self, value: Scheduled, device: str, group: str) -> Tensor:
         """Add the learning rate of a parameter group; RlkError unless it is finite, at least 0."""
         whose, tensor = f"the learning rate of group {group!r}", torch.zeros((), device=device)
-        return self._add(_Number(tensor, whose, 0.0, None), value)
+        self._rates[group] = self._following(_Number(tensor, whose, 0.0), value)
+        return tensor
 
-    def _add(self, number: _Number, value: Scheduled) -> Tensor:
+    def change(self, name: str, value: Scheduled) -> None:
+        """As `Run.reschedule`."""
+        if name not in self._named:
+            raise UnknownName("scheduled number", name, self._named)
+        self._following(self._named[name], value)
+
+    def change_rate(self, group: str, value: Scheduled) -> None:
+        """As `Run.reschedule_rate`."""
+        if group not in self._rates:
+            raise UnknownName("parameter group", group, self._rates)
+        self._following(self._rates[group], value)
+
+    def _following(self, number: _Number, value: Scheduled) -> _Number:
         number.follow(value, self._clock.remaining())
-        self._numbers.append(number)
-        return number.tensor
-
-    def change(self, tensor: Tensor, value: Scheduled) -> None:
-        """Set a number to this value or this schedule from now on; RlkError as for a new one."""
-        (number,) = (one for one in self._numbers if one.tensor is tensor)
-        number.follow(value, self._clock.remaining())
-
-    def named(self, name: str) -> Tensor:
-        """The number of that name; UnknownName if it does not exist."""
-        found = {one.name: one.tensor for one in self._numbers if one.name is not None}
-        if name not in found:
-            raise UnknownName("scheduled number", name, found)
-        return found[name]
+        return number
 
     def numbers(self) -> dict[str, float]:
         """The named numbers, as they are now."""
-        return {one.name: float(one.tensor) for one in self._numbers if one.name is not None}
+        return {name: float(one.tensor) for name, one in self._named.items()}
 
     def refresh(self) -> None:
         """Set every number that follows a schedule to its current value.
@@ -111,5 +112,5 @@ class Schedules:
             RlkError: if a schedule returns a non-finite number, or for a rate one below 0.
         """
         remaining = self._clock.remaining()
-        for number in self._numbers:
+        for number in (*self._named.values(), *self._rates.values()):
             number.refresh(remaining)

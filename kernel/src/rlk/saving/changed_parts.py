@@ -1,4 +1,7 @@
-"""A saved state and a run with other parts: what is refused, begins anew, or acts otherwise."""
+"""A saved state and a run with other parts: what is refused, begins anew, or acts otherwise.
+
+`saved` is the plan in the file, and `plan` the one that the state is restored in.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +30,6 @@ def changed_acting(saved: Mapping[str, Any], plan: Plan) -> Iterator[tuple[str, 
 
     Each is a role and a sentence on it. Functions are not compared: those that were not passed
     again are missed elsewhere.
-
-    Args:
-        saved: the plan in the file.
-        plan: the one that the state is restored in.
     """
     before = list(saved["components"])
     for choice in plan.choices():
@@ -57,15 +56,11 @@ def refused_as_other_policy(saved: Mapping[str, Any], plan: Plan) -> Iterator[No
     """Turn a BadFile into a PlanError if the policy is not certainly the one that was saved.
 
     It is another one, or one that the program passed, whose class may have changed.
-
-    Args:
-        saved: the plan in the file.
-        plan: the one that the parameters of the file are put into.
     """
     try:
         yield
     except BadFile as error:
-        before = next((one["name"] for one in saved["components"] if one["role"] == "policy"), "")
+        before = _names_by_role(saved).get("policy", "")
         if plan.policy.name == before and not is_external(plan.policy.dist):
             raise
         raise PlanError(
@@ -80,7 +75,7 @@ def with_new_optimisers(run: Run, state: State) -> tuple[State, list[str]]:
     Returns:
         That state, and a sentence on each parameter group whose optimiser begins anew.
     """
-    saved = {one["role"]: one["name"] for one in state["manifest"]["plan"]["components"]}
+    saved = _names_by_role(state["manifest"]["plan"])
     fresh, differs = dict[str, State](), list[str]()
     for group, step in run.optimise.steps.items():
         before = saved.get(group_slot(group), saved.get("optimiser"))
@@ -96,14 +91,8 @@ def with_new_optimisers(run: Run, state: State) -> tuple[State, list[str]]:
 
 
 def changed_collector(saved: Mapping[str, Any], plan: Plan) -> str | None:
-    """A sentence on a collector that begins anew because the run had another one; else None.
-
-    Args:
-        saved: the plan in the file.
-        plan: the one that the state is restored in.
-    """
-    components = saved["components"]
-    before = next((one["name"] for one in components if one["role"] == "collector"), None)
+    """A sentence on a collector that begins anew because the run had another one; else None."""
+    before = _names_by_role(saved).get("collector")
     if before == plan.collector.name:
         return None
     begins = "begins" if plan.collector.component.steps_nothing else "starts new episodes"
@@ -118,3 +107,8 @@ def refuse_other_n_envs(run: Run, saved: int) -> None:
             f"run has {run.n_envs}. Resume it with n_envs={saved}; a model (model.zip), which "
             "begins new episodes, takes any number."
         )
+
+
+def _names_by_role(saved: Mapping[str, Any]) -> dict[str, str]:
+    """By role, the component of a saved plan that has it; the last one where several have."""
+    return {one["role"]: one["name"] for one in saved["components"]}

@@ -22,7 +22,6 @@ from rlk.restoring.saved_plan import as_json
 from rlk.running.access import check_not_learning_elsewhere
 from rlk.running.environment_states import environment_states
 from rlk.running.moved_parameters import adopt_parameters
-from rlk.saving import plugin_states
 from rlk.saving.changed_parts import (
     changed_collector,
     refuse_other_n_envs,
@@ -30,6 +29,7 @@ from rlk.saving.changed_parts import (
     with_new_optimisers,
 )
 from rlk.saving.manifest import STATE_VERSION, Content
+from rlk.saving.plugin_states import OF_CHECKPOINT, WITH_MODEL, missing, restore_plugins
 from rlk.saving.restored_parts import part_of, restoring
 from rlk.saving.state_check import check_state
 from rlk.saving.untrained import restore_untrained, untrained
@@ -82,9 +82,10 @@ def model_in_training(run: Run) -> State:
     for part, saved in parts.items():
         check_given(_title(run, part), "state_dict", saved)
     noises = {name: _state_of(noise, f"noise {name!r}") for name, noise in run.noises.items()}
-    manifest = _manifest(run, "model")
-    of_plugins = plugin_states.with_model(run)
-    return {"manifest": manifest, "buffers": buffers, "noises": noises, **parts, **of_plugins}
+    state = {"manifest": _manifest(run, "model"), "buffers": buffers, "noises": noises, **parts}
+    if of_plugins := run.hooks.by_plugin("rlk_save_with_model", run=run):
+        state[WITH_MODEL] = of_plugins
+    return state
 
 
 def run_state(run: Run, *, replay: bool = True, environments: bool = True) -> State:
@@ -108,7 +109,7 @@ def run_in_training(run: Run, *, replay: bool = True, environments: bool = True)
     contents.append("run")
     if run.collecting:
         state["manifest"]["within_collection"] = True
-    state |= plugin_states.of_checkpoint(run, replay=replay)
+    state[OF_CHECKPOINT] = run.hooks.by_plugin("rlk_save", run=run, replay=replay)
     if replay:
         state["storage"] = _state_of(run.storage, run.plan.storages[0].title)
         contents.append("storage")
@@ -189,11 +190,11 @@ def restore(run: Run, state: State) -> list[str]:
     restore_untrained(run, part_of(state, "buffers"))
     _restore_noises(run, part_of(state, "noises"))
     run.refresh_schedules()
-    plugin_states.restore_with_model(run, state)
+    if WITH_MODEL in state:
+        restore_plugins(run, state, WITH_MODEL, "rlk_load_with_model")
     if "run" not in state["manifest"]["contents"]:
         run.collector.forget()  # its actor begins with the restored noises
-        missing = plugin_states.missing(run, state)
-        return [*differs, _WITHOUT_EXPERIENCE, *(one.sentence for one in missing)]
+        return [*differs, _WITHOUT_EXPERIENCE, *(one.sentence for one in missing(run, state))]
     return [*differs, *_restore_experience(run, state)]
 
 
@@ -209,8 +210,8 @@ def _restore_experience(run: Run, state: State) -> list[str]:
         refuse_other_n_envs(run, state["manifest"]["plan"]["run"]["n_envs"])
     if state["manifest"].get("within_collection"):
         differs.append(_WITHIN_COLLECTION)
-    plugin_states.restore_of_checkpoint(run, state)
-    differs += (one.sentence for one in plugin_states.missing(run, state))
+    restore_plugins(run, state, OF_CHECKPOINT, "rlk_load")
+    differs += (one.sentence for one in missing(run, state))
     if "storage" in contents:
         _restore_part(run.storage, state, "storage", run.plan.storages[0].title)
     else:

@@ -31,32 +31,8 @@ class MissingPlugin:
     is_for_acting: bool  #: whether acting as the model does needs it: the level of a curriculum
 
 
-def with_model(run: Run) -> State:
-    """The part of a model that plugins are kept in; empty if none has a state that belongs there.
-
-    So the models of runs without such plugins hold what they always held.
-    """
-    states = run.hooks.by_plugin("rlk_save_with_model", run=run)
-    return {WITH_MODEL: states} if states else {}
-
-
-def of_checkpoint(run: Run, *, replay: bool) -> State:
-    """The part of a checkpoint that plugins are kept in, and models do not have."""
-    return {OF_CHECKPOINT: run.hooks.by_plugin("rlk_save", run=run, replay=replay)}
-
-
-def restore_with_model(run: Run, state: State) -> None:
-    """Give plugins what they saved with the model, if the file holds any of that."""
-    if WITH_MODEL in state:
-        _restore(run, state, WITH_MODEL, "rlk_load_with_model")
-
-
-def restore_of_checkpoint(run: Run, state: State) -> None:
-    """Give plugins what they saved in the checkpoint."""
-    _restore(run, state, OF_CHECKPOINT, "rlk_load")
-
-
-def _restore(run: Run, state: State, key: str, hook: str) -> None:
+def restore_plugins(run: Run, state: State, key: str, hook: str) -> None:
+    """Give plugins, by this hook, what they saved under this key of a file."""
     states, saved_as = part_of(state, key), _names_in_file(run, state)
     for name, load in run.hooks.listeners(hook):
         saved = saved_as.get(name, name)
