@@ -192,13 +192,13 @@ def test_the_environments_rewards_are_replaced_and_still_reported(expert: str) -
 
 def test_a_normalised_observation_is_clipped_at_ten_standard_deviations() -> None:
     normalised = NormalisedRows(1)
-    normalised.add(np.array([3.0]), np.array([4.0]), 5.0)  # standard deviation 2
+    normalised.moments.merge(np.array([3.0]), np.array([4.0]), 5.0)  # standard deviation 2
     assert normalised(np.array([[5.0], [24.0], [-99.0]])).tolist() == [[1.0], [10.0], [-10.0]]
 
 
 def test_a_number_that_never_changes_is_normalised_to_zero() -> None:
     normalised = NormalisedRows(1)
-    normalised.add(np.array([3.0]), np.array([0.0]), 5.0)
+    normalised.moments.merge(np.array([3.0]), np.array([0.0]), 5.0)
     assert normalised(np.array([[3.0]])).tolist() == [[0.0]]
 
 

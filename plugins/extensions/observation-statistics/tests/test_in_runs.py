@@ -12,6 +12,7 @@ import torch
 
 import rlk
 from rlk.errors import PlanError
+from rlk.one_process import OneProcess
 from rlk_observation_statistics.bounds import Bounds, ObservationRange
 from rlk_observation_statistics.config import RangeConfig, StatisticsConfig
 from rlk_observation_statistics.statistics import RunningStatistics
@@ -65,7 +66,7 @@ def test_every_rank_normalises_by_what_all_of_them_have_seen():
     plugin, statistics = filtering()
     sees(plugin, [1.0, 0.0], [3.0, 0.0])
     theirs = np.array([6.0, 2.0]), np.array([3.0, 0.0]), 6.0
-    ranks = SimpleNamespace(size=2, gather=lambda mine: [theirs, mine])
+    ranks = SimpleNamespace(gather=lambda mine: [theirs, mine])
     plugin.rlk_rollout_end(SimpleNamespace(communicator=ranks))
     moments = statistics.observation
     # Eight rows: six around 6 with variance 3, and 1 and 3; six of 2, and two of 0.
@@ -77,12 +78,12 @@ def test_every_rank_normalises_by_what_all_of_them_have_seen():
 def test_variances_have_epsilon_added():
     plugin, statistics = filtering(epsilon=3.0)
     sees(plugin, [0.0, 0.0], [2.0, 0.0])  # variances 1 and 0
-    plugin.rlk_rollout_end(SimpleNamespace(communicator=SimpleNamespace(size=1)))
+    plugin.rlk_rollout_end(SimpleNamespace(communicator=OneProcess()))
     assert statistics.std.tolist() == pytest.approx([2.0, 3.0**0.5], rel=1e-3)
 
 
 def test_what_is_seen_in_the_middle_of_a_collection_is_saved():
-    ranks = SimpleNamespace(communicator=SimpleNamespace(size=1))
+    ranks = SimpleNamespace(communicator=OneProcess())
     (first, whole), (second, continued) = filtering(), filtering()
     sees(first, [1.0, 5.0], [4.0, 5.0])
     second.rlk_load(first.rlk_save())

@@ -14,6 +14,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 
 import rlk
 from rlk.errors import PlanError
+from rlk.one_process import OneProcess
 from rlk.registry.hooks import Hooks
 from rlk.running.vec_env import make_vec_env
 from rlk_testing.environments import Walk
@@ -57,10 +58,6 @@ def scripted(rewards: Any, ends: Any = None, **settings: Any) -> tuple[Any, Norm
     hooks = Hooks()
     env = normalize(script, NormalizeConfig(**settings), hooks=hooks)
     return env, hooks.get(NAME), script
-
-
-class OneProcess:
-    size = 1
 
 
 class Run:
@@ -215,7 +212,6 @@ def test_ranks_take_in_what_all_have_seen() -> None:
 
     class Together(Run):
         class communicator:
-            size = 2
             gather = staticmethod(lambda mine: moments)
 
     for one in both:

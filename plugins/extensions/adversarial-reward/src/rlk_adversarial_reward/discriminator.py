@@ -40,10 +40,6 @@ class NormalisedRows:
     def __init__(self, size: int) -> None:
         self.moments = Moments(np.zeros(size), np.ones(size), np.zeros(1))
 
-    def add(self, mean: Array, var: Array, count: float) -> None:
-        """Add rows with these moments to those seen."""
-        self.moments.merge(mean, var, count)
-
     def __call__(self, rows: Array) -> Tensor:
         """float32 [B, K]."""
         scaled = (rows - self.moments.mean) / np.sqrt(self.moments.var + EPSILON)

@@ -162,9 +162,8 @@ class Adversary:
     def _see(self, rows: Array) -> None:
         """Add observations to the moments for normalisation, on all ranks."""
         mine = rows.mean(axis=0), rows.var(axis=0), float(len(rows))
-        several = self.run.communicator.size > 1
-        for moments in self.run.communicator.gather(mine) if several else [mine]:
-            self.discriminator.rows.add(*moments)
+        for moments in self.run.communicator.gather(mine):
+            self.discriminator.rows.moments.merge(*moments)
 
     # ---- state -----------------------------------------------------------------------------------
 

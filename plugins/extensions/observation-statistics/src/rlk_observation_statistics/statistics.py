@@ -45,9 +45,7 @@ class RunningStatistics:
     @hookimpl
     def rlk_rollout_end(self, run: Run) -> None:
         """Merge the observations of all ranks, so that all have the same moments."""
-        mine = self._fresh.moments()
-        several = run.communicator.size > 1
-        for moments in run.communicator.gather(mine) if several else [mine]:
+        for moments in run.communicator.gather(self._fresh.moments()):
             self.statistics.observation.merge(*moments)
         self._fresh.clear()
         self.statistics.refresh()

@@ -149,8 +149,7 @@ class Normalizer:
     def _merge(self, run: Run) -> None:
         """Merge what all ranks have seen in this collection, so that all have the same moments."""
         mine = self._observation.moments(), self._returns.moments()
-        several = run.communicator.size > 1
-        for observation, returns in run.communicator.gather(mine) if several else [mine]:
+        for observation, returns in run.communicator.gather(mine):
             self.statistics.observation.merge(*observation)
             self.statistics.returns.merge(*returns)
         self._observation.clear()
