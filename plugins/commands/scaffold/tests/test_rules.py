@@ -148,6 +148,7 @@ def test_what_else_stands_in_the_roots_pyproject_stays(root):
         ("rlk-kernel>=0.1", "rlk-kernel==0.1", "without an upper bound"),
         ("rlk-kernel>=0.1", "attrs>=23", "does not require rlk-kernel"),
         ('"rlk-kernel>=0.1",', '"numpy==2.0",\n    "rlk-kernel>=0.1",', "pins a version"),
+        ('"rlk-kernel>=0.1",', '"a or b",\n    "rlk-kernel>=0.1",', "is no requirement"),
         (
             '"rlk-kernel>=0.1",',
             '"attrs>=23",\n    "attrs>=24",\n    "rlk-kernel>=0.1",',

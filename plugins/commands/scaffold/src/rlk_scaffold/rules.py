@@ -8,13 +8,15 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
 from rlk_scaffold.kinds import GROUP, groups
 from rlk_scaffold.manifest import Manifest, import_name, read_manifest, render_pyproject
 
 #: Entry-point groups that are not of a kind.
 OTHER_GROUPS = ("pytest11", GROUP)
 _KERNEL = "rlk-kernel"
-_REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^\]]*\])?([^;]*)")
 
 
 def problems(folder: Path) -> list[str]:
@@ -74,9 +76,14 @@ def _names(folder: Path, manifest: Manifest) -> Iterator[str]:
 def _requirements(manifest: Manifest) -> Iterator[str]:
     names = []
     for requirement in manifest.dependencies:
-        name, versions = _parsed(requirement)
+        try:
+            parsed = Requirement(requirement)
+        except InvalidRequirement as error:
+            yield f"{requirement!r} is no requirement: {str(error).splitlines()[0]}"
+            continue
+        name, versions = canonicalize_name(parsed.name), str(parsed.specifier)
         names.append(name)
-        if name.startswith("rlk-") and not re.fullmatch(r"\s*>=[\d.]+\s*", versions):
+        if name.startswith("rlk-") and not re.fullmatch(r">=[\d.]+", versions):
             yield f"{requirement!r}: our own are required as 'NAME>=X.Y', without an upper bound"
         if "==" in versions:
             yield f"{requirement!r} pins a version; pins belong in constraints.txt"
@@ -84,14 +91,6 @@ def _requirements(manifest: Manifest) -> Iterator[str]:
         yield f"does not require {_KERNEL}"
     for name in {name for name in names if names.count(name) > 1}:
         yield f"requires {name} twice"
-
-
-def _parsed(requirement: str) -> tuple[str, str]:
-    """(normalised name, version part) of a requirement string."""
-    match = _REQUIREMENT.match(requirement)
-    if match is None:
-        return requirement, ""
-    return re.sub(r"[-_.]+", "-", match[1]).lower(), match[2]
 
 
 def _files(folder: Path, manifest: Manifest) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from rlk_baselines import refusals
 
@@ -138,3 +139,12 @@ def not_here(module: str, name: str) -> Exception:
     """The error for a name that a module of this package does not have; see `refusals.not_here`."""
     below = module.removeprefix(_PACKAGE).removeprefix(".")
     return refusals.not_here(module, name, INSTEAD.get(below, {}))
+
+
+def refusing(module: str) -> Callable[[str], Any]:
+    """The `__getattr__` of a module of this package, for the names that it does not have."""
+
+    def refuse(name: str) -> Any:
+        raise not_here(module, name)
+
+    return refuse

@@ -152,13 +152,8 @@ class PolicyView(nn.Module):
         """As `predict` of the model."""
         if self._acting is not None:
             seen = channels_first(observation, self._model.observation_space)
-            return self._predict_by_copy(seen, state, episode_start, deterministic)
-        call = (observation, state, episode_start, deterministic)
-        return self._model.predict(*call)
-
-    def _predict_by_copy(self, *call: Any) -> tuple[Any, Any]:
-        """As `Agent.predict`, with the parameters of this copy."""
-        return self._acting.predict(*call)
+            return self._acting.predict(seen, state, episode_start, deterministic)
+        return self._model.predict(observation, state, episode_start, deterministic)
 
     def obs_to_tensor(self, observation: Any) -> tuple[Any, bool]:
         """Convert observations to a tensor [B, ...], or a dict of tensors.

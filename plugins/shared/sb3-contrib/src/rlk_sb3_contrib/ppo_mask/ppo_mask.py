@@ -89,7 +89,7 @@ class MaskableView(ActorCriticView):
         if self._acting is None:
             return self._model.predict(observation, *call, action_masks)
         seen, was_batched = self._model.with_masks(observation, action_masks)
-        action, after = self._predict_by_copy(seen, *call)
+        action, after = self._acting.predict(seen, *call)
         return (action if was_batched else action[0]), after
 
 

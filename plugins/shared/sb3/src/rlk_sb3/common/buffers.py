@@ -19,13 +19,11 @@ from rlk_baselines.environments.five_values import TRUNCATED
 from rlk_sb3.common.preprocessing import get_action_dim, get_obs_shape
 from rlk_sb3.common.type_aliases import DictReplayBufferSamples, ReplayBufferSamples
 from rlk_sb3.common.utils import get_device
-from rlk_sb3.elsewhere import not_here
+from rlk_sb3.elsewhere import refusing
 
 __all__ = ["DictReplayBuffer", "ReplayBuffer"]
 
-
-def __getattr__(name: str) -> Any:
-    raise not_here(__name__, name)
+__getattr__ = refusing(__name__)
 
 
 class ReplayBuffer:

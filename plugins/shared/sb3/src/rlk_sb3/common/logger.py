@@ -27,7 +27,7 @@ from rlk_sb3.common.log_objects import (
     Image,
     Video,
 )
-from rlk_sb3.elsewhere import not_here
+from rlk_sb3.elsewhere import refusing
 
 __all__ = [
     "DEBUG",
@@ -54,9 +54,7 @@ __all__ = [
     "read_json",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    raise not_here(__name__, name)
+__getattr__ = refusing(__name__)
 
 
 Exclude = str | tuple[str, ...] | None

@@ -10,7 +10,7 @@ import gymnasium as gym
 from rlk_baselines.bench.monitor import get_monitor_files, load_results
 from rlk_baselines.bench.recorder import Recorder
 from rlk_baselines.environments.five_values import with_five_values
-from rlk_sb3.elsewhere import not_here
+from rlk_sb3.elsewhere import refusing
 from rlk_wrappers import LoadMonitorResultsError
 
 __all__ = ["LoadMonitorResultsError", "Monitor", "get_monitor_files", "load_results"]
@@ -60,5 +60,4 @@ class Monitor(Recorder, gym.Wrapper[Any, Any, Any, Any]):
         return self.env.reset(seed=seed, options=options)
 
 
-def __getattr__(name: str) -> Any:
-    raise not_here(__name__, name)
+__getattr__ = refusing(__name__)

@@ -1,12 +1,8 @@
 """Noise on actions."""
 
-from typing import Any
-
 from rlk_baselines.common.noise import ActionNoise, NormalActionNoise, OrnsteinUhlenbeckActionNoise
-from rlk_sb3.elsewhere import not_here
+from rlk_sb3.elsewhere import refusing
 
 __all__ = ["ActionNoise", "NormalActionNoise", "OrnsteinUhlenbeckActionNoise"]
 
-
-def __getattr__(name: str) -> Any:
-    raise not_here(__name__, name)
+__getattr__ = refusing(__name__)

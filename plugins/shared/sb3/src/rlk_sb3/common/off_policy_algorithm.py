@@ -64,8 +64,6 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
 
     foreign_files = FilesOfSB3(CONTINUOUS)
     rows = 4
-    learns_from_vectors = True
-    acts_deterministically = False
     replayed = ModelsReplay
     instead = OF_OFF_POLICY_MODELS
 

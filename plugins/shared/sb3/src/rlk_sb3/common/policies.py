@@ -1,10 +1,8 @@
 """Policies by name, and the base class of custom ones (docs/custom-policies.md)."""
 
-from typing import Any
-
 from rlk_baselines.policies import classes
 from rlk_baselines.policies.by_name import CnnPolicy, MlpPolicy, MultiInputPolicy
-from rlk_sb3.elsewhere import not_here
+from rlk_sb3.elsewhere import refusing
 from rlk_sb3.policy_view import ActorCriticView
 from rlk_sb3.policy_view import PolicyView as BasePolicy
 
@@ -33,6 +31,4 @@ __all__ = [
     "MultiInputPolicy",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    raise not_here(__name__, name)
+__getattr__ = refusing(__name__)

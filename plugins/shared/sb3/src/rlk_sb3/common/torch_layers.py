@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from rlk.errors import PlanError
 from rlk.spaces import is_image
 from rlk_networks import flat_size
-from rlk_sb3.elsewhere import not_here
+from rlk_sb3.elsewhere import refusing
 
 __all__ = [
     "BaseFeaturesExtractor",
@@ -26,9 +26,7 @@ __all__ = [
     "get_actor_critic_arch",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    raise not_here(__name__, name)
+__getattr__ = refusing(__name__)
 
 
 class BaseFeaturesExtractor(nn.Module):

@@ -1,10 +1,8 @@
 """The policy classes of SAC; custom networks are set by `policy_kwargs`."""
 
-from typing import Any
-
 from rlk_baselines.policies import by_name
 from rlk_baselines.policies.by_name import CnnPolicy, MultiInputPolicy
-from rlk_sb3.elsewhere import not_here
+from rlk_sb3.elsewhere import refusing
 from rlk_sb3.policy_view import StochasticView
 
 
@@ -19,6 +17,4 @@ SACPolicy.register(StochasticView)
 
 __all__ = ["CnnPolicy", "MlpPolicy", "MultiInputPolicy", "SACPolicy"]
 
-
-def __getattr__(name: str) -> Any:
-    raise not_here(__name__, name)
+__getattr__ = refusing(__name__)

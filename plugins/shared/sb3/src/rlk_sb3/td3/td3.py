@@ -23,7 +23,7 @@ class TD3(OffPolicyAlgorithm):
         **OffPolicyAlgorithm.policy_aliases,
         "MlpPolicy": TD3Policy,
     }
-    arguments = (
+    arguments: ClassVar[tuple[Argument, ...]] = (
         Argument("learning_rate", 0.001, change=Rate(("critic", "actor"))),
         *OF_CONTROL,
         Argument("policy_delay", 2),

@@ -28,7 +28,8 @@ class ActionMasker(gymnasium.Wrapper[Any, Any, Any, Any]):
         if not isinstance(action_mask_fn, str):
             self._ask = action_mask_fn
             return
-        method = env.get_wrapper_attr(action_mask_fn) if _has(env, action_mask_fn) else None
+        has_it = env.has_wrapper_attr(action_mask_fn)
+        method = env.get_wrapper_attr(action_mask_fn) if has_it else None
         if not callable(method):
             raise Refused(f"ActionMasker: the environment has no method {action_mask_fn!r}.")
         self._ask = lambda _: method()
@@ -36,7 +37,3 @@ class ActionMasker(gymnasium.Wrapper[Any, Any, Any, Any]):
     def action_masks(self) -> Any:
         """The current action masks, bool [M]; True for allowed actions."""
         return self._ask(self.env)
-
-
-def _has(env: Any, name: str) -> bool:
-    return bool(env.has_wrapper_attr(name))

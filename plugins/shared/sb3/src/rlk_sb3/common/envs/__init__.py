@@ -1,7 +1,5 @@
 """Environments for tests, with Gymnasium's interface."""
 
-from typing import Any
-
 from rlk_sb3.common.envs.bit_flipping_env import BitFlippingEnv
 from rlk_sb3.common.envs.identity_env import (
     IdentityEnv,
@@ -10,7 +8,7 @@ from rlk_sb3.common.envs.identity_env import (
     IdentityEnvMultiDiscrete,
 )
 from rlk_sb3.common.envs.multi_input_envs import SimpleMultiObsEnv
-from rlk_sb3.elsewhere import not_here
+from rlk_sb3.elsewhere import refusing
 
 __all__ = [
     "BitFlippingEnv",
@@ -21,6 +19,4 @@ __all__ = [
     "SimpleMultiObsEnv",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    raise not_here(__name__, name)
+__getattr__ = refusing(__name__)

@@ -1,8 +1,6 @@
 """Environments in which the right action equals the observation, with Gymnasium's interface."""
 
-from typing import Any
-
-from rlk_sb3.elsewhere import not_here
+from rlk_sb3.elsewhere import refusing
 from rlk_toy_environments.identity import (
     IdentityEnv,
     IdentityEnvBox,
@@ -12,6 +10,4 @@ from rlk_toy_environments.identity import (
 
 __all__ = ["IdentityEnv", "IdentityEnvBox", "IdentityEnvMultiBinary", "IdentityEnvMultiDiscrete"]
 
-
-def __getattr__(name: str) -> Any:
-    raise not_here(__name__, name)
+__getattr__ = refusing(__name__)

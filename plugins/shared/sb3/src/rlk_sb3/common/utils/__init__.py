@@ -29,7 +29,7 @@ from rlk_sb3.common.utils.tensors import (
     polyak_update,
     update_learning_rate,
 )
-from rlk_sb3.elsewhere import not_here
+from rlk_sb3.elsewhere import refusing
 
 __all__ = [
     "ConstantSchedule",
@@ -54,9 +54,7 @@ __all__ = [
     "zip_strict",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    raise not_here(__name__, name)
+__getattr__ = refusing(__name__)
 
 
 _seeded = False
