@@ -21,7 +21,7 @@ from rlk.running.run import Run
 from rlk.running.seeding import Streams
 from rlk.running.storage import make_add, make_storages
 from rlk.running.torch_modes import refuse_other_defaults
-from rlk.running.vec_env import make_vec_env
+from rlk.running.vec_env import make_vec_env, metrics_of
 from rlk.wrapping import wrapped
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def _assemble(run: Run, saved: Mapping[str, Any] | None, out: OwnedFolder | None
     run.streams = Streams(plan.seed, run.communicator.rank)
     run.device = choose_device(plan)
     run.env = make_vec_env(plan, hooks, plan.n_envs, training=True)
+    run.env_metrics = metrics_of(run.env)
     run.distribution = plan.distribution and plan.distribution.make(plan.action_space)
     run.optimise = Optimiser(run.communicator)
     run.policy, run.modes, run.parameters = make_policy(run, saved)

@@ -8,7 +8,7 @@ from rlk.errors import PlanError
 from rlk.planning.conflicts import conflicts
 from rlk.planning.other_environment import in_other_environment
 from rlk.running.moved_parameters import adopt_to_train
-from rlk.running.vec_env import make_vec_env
+from rlk.running.vec_env import make_vec_env, metrics_of
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
@@ -45,6 +45,7 @@ def change_env(run: Run, asked: Any) -> None:
         if not is_shared:
             made.close()
         raise
+    run.env_metrics = metrics_of(made)
     run.collector.forget()
     if not is_shared:
         old_env.close()

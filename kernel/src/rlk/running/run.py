@@ -23,7 +23,6 @@ from rlk.running.listeners import call_all
 from rlk.running.metrics import Metrics
 from rlk.running.rows import numbers_of, shortest
 from rlk.running.schedules import Schedules
-from rlk.running.vec_env import metrics_of
 
 if TYPE_CHECKING:
     import gymnasium as gym
@@ -54,6 +53,7 @@ class Run:
     clock: Clock  #: timesteps, iterations, updates, episodes
     metrics: Metrics  #: the latest episodes, and what updates report
     metric_sources: list[Callable[[], Mapping[str, float]]]  #: of storages and others, to log
+    env_metrics: Callable[[], Mapping[str, float]]  #: of the vector environment, to log
     schedules: Schedules  #: the numbers that follow the clock
     failed_writes: FailedWrites  #: what could not be written
     on_close: list[Callable[[], None]]  #: called when it is closed, the last first
@@ -93,7 +93,7 @@ class Run:
         self.n_envs = plan.n_envs
         self.clock = Clock(plan.total_timesteps)
         self.metrics = Metrics(self.clock, plan.algorithm.title)
-        self.metric_sources = []
+        self.metric_sources, self.env_metrics = [], dict
         self.schedules = Schedules(self.clock)
         self.failed_writes = FailedWrites()
         self.on_close, self.on_change_env = [], []
@@ -187,7 +187,7 @@ class Run:
         """
         own = self.optimise.learning_rates() | self.schedules.numbers()
         found = {f"train/{name}": shortest(number) for name, number in own.items()}
-        for numbers in (self.actor.metrics, metrics_of(self.env), *self.metric_sources):
+        for numbers in (self.actor.metrics, self.env_metrics, *self.metric_sources):
             found |= numbers_of(numbers)
         return found
 
