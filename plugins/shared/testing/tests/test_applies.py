@@ -29,7 +29,7 @@ CONDITIONAL = {
     "FinderContract": 3,
     "LoggerContract": 2,
     "NoiseContract": 6,
-    "OffPolicyContract": 4,
+    "OffPolicyContract": 6,
     "PolicyContract": 19,
     "PresetContract": 4,
     "SerializerContract": 9,
