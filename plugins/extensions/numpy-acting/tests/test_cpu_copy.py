@@ -93,7 +93,7 @@ def test_more_environments_are_left_to_the_device(pair, monkeypatch):
 def test_hooks_that_come_later_are_left_to_the_device(pair):
     agent, original, _ = pair
     copied = CpuCopy(original.policy, *heads_used(original))
-    hooks = hooks_of(original.policy, "shared", *heads_used(original))
+    hooks = hooks_of(original.policy, *heads_used(original))
     replacement = in_numpy(with_copy(original, copied))
     follower, called = FollowingActor(original, replacement, copied, hooks), []
     handle = original.policy.shared.register_forward_hook(lambda *_: called.append(1))

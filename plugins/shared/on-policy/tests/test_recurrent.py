@@ -17,7 +17,13 @@ from rlk_on_policy.actor import make_actor, stochastic_actor
 from rlk_on_policy.advantages import following_values
 from rlk_on_policy.checks import refuse_uneven_minibatches, sequence_length, whole_sequences
 from rlk_on_policy.recurrent import RecurrentActor, state_fields
-from rlk_on_policy.sequences import Sequences, sequence_epochs, shuffled_sequences, whole
+from rlk_on_policy.sequences import (
+    Sequences,
+    epochs_for,
+    sequence_epochs,
+    shuffled_sequences,
+    whole,
+)
 from rlk_rollout.rollout import Rollout
 from rlk_testing.stand_ins import NoLayers
 
@@ -260,6 +266,16 @@ def test_fields_of_an_algorithms_own_are_cut_as_all_others_are():
         assert one.number.tolist() == (other.action + 0.5).tolist()
         for name in ("observation", "state", "episode_start"):
             assert torch.equal(getattr(one, name), getattr(other, name)), name
+
+
+def test_only_for_a_recurrent_policy_are_minibatches_sequences():
+    given, advantage = rollout(), np.zeros((T, N), np.float32)
+    for policy, is_sequences in ((made(), True), (made(NoLayers()), False)):
+        rng = np.random.default_rng(0)
+        found = list(epochs_for(policy, given, advantage, 2, 3, rng))
+        assert [isinstance(one, Sequences) for one in found] == [is_sequences] * 6
+        transitions = torch.cat([one.action for one in found[:3]])
+        assert sorted(transitions.tolist()) == sorted(given.action.reshape(-1).tolist())
 
 
 def test_several_environments_are_time_first():

@@ -76,6 +76,5 @@ class ACKTR:
         return Update(optimise("policy", self.loss, batch).metrics)
 
     def loss(self, batch: Minibatch) -> Loss:
-        parameters, value = batch.outputs(self.policy, "pi", "vf")
-        weights = {"vf_coef": self.config.vf_coef, "ent_coef": self.config.ent_coef}
-        return advantage_loss(self.distribution, parameters, value, batch, **weights)
+        vf_coef, ent_coef = self.config.vf_coef, self.config.ent_coef
+        return advantage_loss(self.policy, self.distribution, batch, vf_coef, ent_coef)

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import torch
@@ -38,15 +37,15 @@ class ValueScale:
     def __init__(
         self,
         run: Run,
-        bounds: tuple[float, float] = (-math.inf, math.inf),
+        bounds: tuple[float, float],
         *,
-        normalises: bool = False,
-        preserved: Iterable[Linear] = (),
+        normalises: bool,
+        preserved: tuple[Linear, ...],
     ) -> None:
         self.moments = torch.tensor(statistics.PRIOR, dtype=torch.float64, device=run.device)
         self._communicator = run.communicator
         self._bounds, self._is_bounded = bounds, any(map(math.isfinite, bounds))
-        self._normalises, self._preserved = normalises, tuple(preserved)
+        self._normalises, self._preserved = normalises, preserved
 
     def value(self, output: Tensor) -> Tensor:
         """The values of a critic's outputs, float [B]."""

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from rlk.protocols import Actor, Optimise
-from rlk.records import Array, Field, Loss, Update
+from rlk.records import Field, Loss, Update
 from rlk_networks import Heads
 from rlk_networks.recurrent import is_recurrent
 from rlk_on_policy.actor import stochastic_actor
@@ -19,13 +19,13 @@ from rlk_on_policy.checks import minibatches_per_epoch, sequence_length
 from rlk_on_policy.clipped_loss import clipped_loss
 from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.loss_terms import normalised, squared_error
-from rlk_on_policy.minibatches import Minibatch, epochs, flat
+from rlk_on_policy.minibatches import Minibatch
 from rlk_on_policy.policy_group import policy_group
 from rlk_on_policy.recurrent import state_fields
-from rlk_on_policy.sequences import sequence_epochs
+from rlk_on_policy.sequences import epochs_for
 from rlk_ppo import loss as losses
 from rlk_ppo.config import PPOConfig
-from rlk_rollout.rollout import OnPolicyStorage, Rollout
+from rlk_rollout.rollout import OnPolicyStorage
 from rlk_schedules import as_schedule
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ class PPO:
         self.config, self.run = config, run
         self.policy, self.distribution = run.policy, run.distribution
         self.n_minibatches = minibatches_per_epoch(config.n_steps * run.n_envs, config.batch_size)
-        self.recurrent = is_recurrent(self.policy)
-        if self.recurrent:
+        self.length: int | None = None  # of a sequence
+        if is_recurrent(self.policy):
             title = run.plan.algorithm.title
             self.length = sequence_length(config.batch_size, config.n_steps, run.n_envs, title)
         self.clip_range = run.schedule("clip_range", as_schedule(config.clip_range))
@@ -83,19 +83,13 @@ class PPO:
         """Minibatches of every epoch, up to and including the first that `target_kl` refuses."""
         config, run, rollout = self.config, self.run, storage.latest()
         advantage = logged_advantages(run, rollout, config.gamma, config.gae_lambda)
-        for batch in self._passes(rollout, advantage):
+        passes = config.n_epochs, self.n_minibatches, run.streams.numpy("update")
+        of_epochs = epochs_for(self.policy, rollout, advantage, *passes, run.device, self.length)
+        for batch in of_epochs:
             yield batch
             if config.target_kl is not None and self._went_too_far():
                 run.clock.refused += 1
                 return
-
-    def _passes(self, rollout: Rollout, advantage: Array) -> Iterator[Minibatch]:
-        """The minibatches of every epoch; for a recurrent policy, sequences."""
-        run = self.run
-        passes = self.config.n_epochs, self.n_minibatches, run.streams.numpy("update")
-        if self.recurrent:
-            return sequence_epochs(rollout, advantage, *passes, run.device, self.length)
-        return epochs(flat(rollout, advantage, run.device), *passes)
 
     def _went_too_far(self) -> bool:
         """Whether the latest update was refused; all ranks stop together."""

@@ -11,16 +11,15 @@ from torch import Tensor
 from rlk.protocols import Actor, Optimise
 from rlk.records import Field, Loss, Update
 from rlk_networks import Heads
-from rlk_networks.recurrent import is_recurrent
 from rlk_on_policy.actor import stochastic_actor
 from rlk_on_policy.advantages import logged_advantages
 from rlk_on_policy.clipped_loss import clipped_loss
 from rlk_on_policy.heads import actor_critic
 from rlk_on_policy.loss_terms import normalised
-from rlk_on_policy.minibatches import Minibatch, epochs, flat
+from rlk_on_policy.minibatches import Minibatch
 from rlk_on_policy.policy_group import policy_group
 from rlk_on_policy.recurrent import state_fields
-from rlk_on_policy.sequences import sequence_epochs
+from rlk_on_policy.sequences import epochs_for
 from rlk_ppo2 import loss as losses
 from rlk_ppo2.config import PPO2Config
 from rlk_rollout.rollout import OnPolicyStorage
@@ -36,7 +35,6 @@ class PPO2:
     def __init__(self, config: PPO2Config, run: Run) -> None:
         self.config, self.run = config, run
         self.policy, self.distribution = run.policy, run.distribution
-        self.recurrent = is_recurrent(self.policy)
         self.cliprange = run.schedule("clip_range", as_schedule(config.cliprange))
         self.cliprange_vf: Tensor | None = self._cliprange_vf()
         policy_group(
@@ -72,10 +70,7 @@ class PPO2:
         config, run, rollout = self.config, self.run, storage.latest()
         advantage = logged_advantages(run, rollout, config.gamma, config.lam)
         passes = config.noptepochs, config.nminibatches, run.streams.numpy("update")
-        if self.recurrent:
-            yield from sequence_epochs(rollout, advantage, *passes, run.device)
-        else:
-            yield from epochs(flat(rollout, advantage, run.device), *passes)
+        yield from epochs_for(self.policy, rollout, advantage, *passes, run.device)
 
     def update(self, batch: Minibatch, optimise: Optimise) -> Update:
         advantage = normalised(batch.advantage, self.run.communicator.mean)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 from rlk.errors import NotFinite, RlkError
 from rlk.hookspecs import hookimpl
 from rlk.saving import checkpoint, saved_files
+from rlk.terminal import print_on
 from rlk_callbacks.config import CheckpointConfig
 from rlk_callbacks.interval import next_due
-from rlk_callbacks.message import print_message
 from rlk_model_files.locate import checkpoints
 
 if TYPE_CHECKING:
@@ -130,8 +131,7 @@ class Checkpoints:
         size = size_of(run.storage.state_dict())
         if size > LARGE_BYTES:
             self._announced = True
-            print_message(
-                NAME,
+            _print(
                 f"checkpoints hold the replay and take about {size / 1e9:.1f} GB each; "
                 "--set checkpoint.replay=false leaves it out, and a resumed run fills it anew.",
             )
@@ -188,7 +188,12 @@ def _tell_of_replaced(run: Run) -> None:
         whose = "earlier calls of learn have written"
         instead = "learn(…, reset_num_timesteps=False) continues their count of timesteps instead"
     which = f"the next checkpoint replaces {', '.join(names)}, which {whose}."
-    print_message(NAME, f"{which} Copy those that you want to keep; {instead}.")
+    _print(f"{which} Copy those that you want to keep; {instead}.")
+
+
+def _print(text: str) -> None:
+    """Print on stderr; a progress bar stays below the text."""
+    print_on(sys.stderr, f"{NAME}: {text}")
 
 
 def prune(files: Sequence[Path], keep: int) -> None:

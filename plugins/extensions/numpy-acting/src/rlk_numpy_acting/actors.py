@@ -7,7 +7,7 @@ PyTorch calls hooks. Dimensions: N environments, F features.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from rlk.protocols import Actor
@@ -16,14 +16,9 @@ from rlk_action_scaling import scaled
 from rlk_networks.actor import DistributionActor
 from rlk_networks.held_noise import HeldNoiseActor
 from rlk_numpy_acting.cpu_copy import CpuCopy, FollowingActor, with_copy
-from rlk_numpy_acting.distributions import NumpyDistribution, distribution_of
+from rlk_numpy_acting.distributions import distribution_of
 from rlk_numpy_acting.forward import StaysInTorch
-from rlk_numpy_acting.policies import (
-    check_network,
-    hooks_of,
-    is_on_cpu,
-    network_of,
-)
+from rlk_numpy_acting.policies import check_network, hooks_of, is_on_cpu, network_of
 from rlk_off_policy.actor import DeterministicActor, GreedyActor
 
 
@@ -43,40 +38,12 @@ def heads_used(actor: Any) -> tuple[str, ...]:
     return ("pi", "vf") if "value" in getattr(actor, "extras", ()) else ("pi",)
 
 
-def sample(
-    formulas: NumpyDistribution,
-    parameters: Array,
-    noise: Array,
-    values: Sequence[Array],
-    kept: Collection[str],
-) -> tuple[Array, dict[str, Any]]:
-    """Actions sampled from a distribution with this noise, and the extras to store.
-
-    Args:
-        formulas: of the distribution.
-        parameters: of it, float32 [N, P].
-        noise: [N, ...], as the distribution draws it.
-        values: the output of head `vf`, float32 [N, 1], or nothing.
-        kept: which of `log_prob` and `parameters` to store.
-    """
-    extras: dict[str, Any] = {}
-    if "log_prob" in kept:
-        action, extras["log_prob"] = formulas.sample_with_log_prob(parameters, noise)
-    else:
-        action = formulas.sample(parameters, noise)
-    if values:
-        extras["value"] = values[0][:, 0]
-    if "parameters" in kept:
-        extras["parameters"] = parameters
-    return action, extras
-
-
 class NumpyDistributionActor:
     """`DistributionActor` in numpy."""
 
     def __init__(self, actor: DistributionActor) -> None:
         self.start, self.metrics = actor.start, actor.metrics
-        self._in_torch, self._hooks = actor, hooks_of(actor.policy, "shared", *heads_used(actor))
+        self._in_torch, self._hooks = actor, hooks_of(actor.policy, *heads_used(actor))
         self._distribution, self._rng, self._extras = actor.distribution, actor.rng, actor.extras
         self._encode, (self._pi, *self._vf) = network_of(actor.policy, *heads_used(actor))
         self._formulas = distribution_of(actor.distribution)
@@ -98,8 +65,15 @@ class NumpyDistributionActor:
             return Act(action, self._distribution.env_action(action), None, {})
         if noise is None:
             noise = self._distribution.noise(self._rng, len(parameters))
-        values = [head(features) for head in self._vf]
-        action, extras = sample(self._formulas, parameters, noise, values, self._extras)
+        extras: dict[str, Array] = {}
+        if "log_prob" in self._extras:
+            action, extras["log_prob"] = self._formulas.sample_with_log_prob(parameters, noise)
+        else:
+            action = self._formulas.sample(parameters, noise)
+        for head in self._vf:
+            extras["value"] = head(features)[:, 0]
+        if "parameters" in self._extras:
+            extras["parameters"] = parameters
         return Act(action, self._distribution.env_action(action), None, extras)
 
 
@@ -108,7 +82,7 @@ class NumpyGreedyActor:
 
     def __init__(self, actor: GreedyActor) -> None:
         self.start, self.metrics = actor.start, actor.metrics
-        self._in_torch, self._hooks = actor, hooks_of(actor.policy, "shared", *heads_used(actor))
+        self._in_torch, self._hooks = actor, hooks_of(actor.policy, *heads_used(actor))
         self._encode, (self._qf,) = network_of(actor.policy, *heads_used(actor))
         self._first_action = int(actor.action_space.start)
 
@@ -127,7 +101,7 @@ class NumpyDeterministicActor:
 
     def __init__(self, actor: DeterministicActor) -> None:
         self.start, self.metrics = actor.start, actor.metrics
-        self._in_torch, self._hooks = actor, hooks_of(actor.policy, "shared", *heads_used(actor))
+        self._in_torch, self._hooks = actor, hooks_of(actor.policy, *heads_used(actor))
         self._encode, (self._pi,) = network_of(actor.policy, *heads_used(actor))
         self._scaled = scaled(actor.action_space)
 
@@ -157,7 +131,7 @@ def _anywhere(make: Callable[[Any], Actor]) -> Callable[[Any], Actor]:
             return make(actor)
         check_network(policy, *heads)
         copied = CpuCopy(policy, *heads)
-        hooks = hooks_of(policy, "shared", *heads)
+        hooks = hooks_of(policy, *heads)
         return FollowingActor(actor, make(with_copy(actor, copied)), copied, hooks)
 
     return made

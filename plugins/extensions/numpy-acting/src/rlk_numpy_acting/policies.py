@@ -45,12 +45,12 @@ def check_network(policy: Policy, *names: str) -> None:
     """Raise StaysInTorch for another type of policy, for hooks, and for a large network."""
     if type(policy) is not Policy:
         raise StaysInTorch(f"policy {type(policy).__name__}")
-    _check_size(policy, "shared", *names)
-    _check_calls(policy, "shared", *names)
+    _check_size(policy, *names)
+    _check_calls(policy, *names)
 
 
 def hooks_of(policy: Policy, *names: str) -> tuple[Mapping[int, Any], ...]:
-    """The forward hooks of the policy, its filters and the named submodules.
+    """The forward hooks of the policy, its filters, its encoder and the named heads.
 
     While one of these mappings is not empty, PyTorch must act, because it calls the hooks. Those of
     the containers of layers are left out: nobody calls a container.
@@ -60,9 +60,9 @@ def hooks_of(policy: Policy, *names: str) -> tuple[Mapping[int, Any], ...]:
 
 
 def _called(policy: Policy, *names: str) -> Iterator[nn.Module]:
-    """The policy itself, and all parts of its filters and of the named submodules."""
+    """The policy itself, and all parts of its filters, its encoder and the named heads."""
     yield policy
-    for one in (*policy.filters, *map(policy.get_submodule, names)):
+    for one in (*policy.filters, policy.shared, *map(policy.get_submodule, names)):
         yield from one.modules()
 
 
@@ -80,9 +80,10 @@ def is_on_cpu(policy: nn.Module) -> bool:
     return all(one.device.type == "cpu" for one in policy.parameters())
 
 
-def _check_size(policy: nn.Module, *names: str) -> None:
-    """Raise StaysInTorch unless these submodules are small and in float32."""
-    parameters = [p for name in names for p in policy.get_submodule(name).parameters()]
+def _check_size(policy: Policy, *names: str) -> None:
+    """Raise StaysInTorch unless the encoder and the named heads are small and in float32."""
+    modules = (policy.shared, *map(policy.get_submodule, names))
+    parameters = [p for one in modules for p in one.parameters()]
     size = sum(p.numel() for p in parameters)
     if size > MAX_PARAMETERS:
         raise StaysInTorch(f"{size} parameters")

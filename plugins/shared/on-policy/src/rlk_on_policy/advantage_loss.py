@@ -1,6 +1,6 @@
 """The loss of advantage actor-critics: Mnih et al. 2016, arXiv 1602.01783, section 4.
 
-Shapes: B transitions, P a distribution's flat parameters.
+Shapes: B transitions.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from rlk.records import Loss
-from rlk_networks import Distribution
+from rlk_networks import Distribution, Policy
 from rlk_on_policy.loss_terms import mean_entropy, squared_error
 from rlk_on_policy.minibatches import Minibatch
 
@@ -19,25 +19,19 @@ def policy_loss(log_prob: Tensor, advantage: Tensor) -> Tensor:
 
 
 def advantage_loss(
-    distribution: Distribution,
-    parameters: Tensor,
-    value: Tensor,
-    batch: Minibatch,
-    *,
-    vf_coef: float,
-    ent_coef: float,
+    policy: Policy, distribution: Distribution, batch: Minibatch, vf_coef: float, ent_coef: float
 ) -> Loss:
-    """Policy, value and entropy in one loss, for a network that is one group.
+    """L_pi + vf_coef L_V - ent_coef E[H], for a network that is one group.
 
     The squared error of values is not halved, as in Stable Baselines 2.10.
 
     Args:
-        distribution: of the actions. parameters: float [B, P].
-        value: float [B, 1].
-        batch: the actions, with their advantages and returns.
+        policy: with heads `pi` and `vf`. distribution: of the actions.
+        batch: observations and actions, with their advantages and returns.
         vf_coef, ent_coef: the weights of the value's loss and of the entropy.
     """
-    value = value[:, 0]
+    parameters, values = batch.outputs(policy, "pi", "vf")
+    value = values[:, 0]
     log_prob = distribution.log_prob(parameters, batch.action)
     of_policy = policy_loss(log_prob, batch.advantage)
     of_value = squared_error(value, batch.return_)

@@ -17,7 +17,7 @@ from torch import Tensor
 from rlk.records import Array
 from rlk_networks import Policy, as_tensor
 from rlk_networks.recurrent import is_recurrent
-from rlk_on_policy.minibatches import Minibatch, flat, map_fields
+from rlk_on_policy.minibatches import Minibatch, epochs, flat, map_fields
 from rlk_on_policy.recurrent import encoded, unrolled
 from rlk_rollout.rollout import Rollout
 
@@ -58,6 +58,22 @@ def whole(rollout: Rollout, advantage: Array, policy: Policy, device: Any = "cpu
     state = as_tensor(rollout.extras["state"][0], device)
     start = as_tensor(rollout.extras["episode_start"], device)
     return Sequences(**vars(batch), state=state, episode_start=start)
+
+
+def epochs_for(
+    policy: Policy,
+    rollout: Rollout,
+    advantage: Array,
+    n_epochs: int,
+    n_minibatches: int,
+    rng: np.random.Generator,
+    device: Any = "cpu",
+    length: int | None = None,
+) -> Iterator[Minibatch]:
+    """`epochs` of a rollout, or its `sequence_epochs` if the policy is recurrent."""
+    if is_recurrent(policy):
+        return sequence_epochs(rollout, advantage, n_epochs, n_minibatches, rng, device, length)
+    return epochs(flat(rollout, advantage, device), n_epochs, n_minibatches, rng)
 
 
 def sequence_epochs(

@@ -129,7 +129,9 @@ class PoolVecEnv(VectorEnv[Any, Any, Array]):
             self.pool = _pool(self._task, {**self._keywords, "seed": own})
         is_masked = options is not None and "reset_mask" in options
         restarts = is_masked and not own and bool(self._ended[chosen].all())
-        observation, found = self._restarted(chosen) if restarts else self._reset(chosen)
+        # Either way: the rows of the chosen environments.
+        begin = self._restarted if restarts else self.pool.reset
+        observation, found = begin(np.array(chosen, np.int32))
         self._ended[chosen] = False
         if len(chosen) == self.num_envs:
             self._observation = _tree(observation)
@@ -138,14 +140,10 @@ class PoolVecEnv(VectorEnv[Any, Any, Array]):
         entries = [(i, of_row(_clean(found), row)) for row, i in enumerate(chosen)]
         return rows.view(self._observation), gather(self.num_envs, entries)
 
-    def _reset(self, chosen: list[int]) -> tuple[Any, dict[str, Any]]:
-        """Start the chosen environments anew: their rows of observations and infos."""
-        return self.pool.reset(np.array(chosen, np.int32))
-
-    def _restarted(self, chosen: list[int]) -> tuple[Any, dict[str, Any]]:
-        """Likewise, by the step after their end, whose actions and rewards mean nothing."""
+    def _restarted(self, chosen: Array) -> tuple[Any, dict[str, Any]]:
+        """As `pool.reset`, by the step after their end, whose actions and rewards mean nothing."""
         actions = create_empty_array(self.single_action_space, len(chosen))
-        observation, *_, found = self.pool.step(actions, np.array(chosen, np.int32))
+        observation, *_, found = self.pool.step(actions, chosen)
         return observation, found
 
     def step(self, actions: Any) -> tuple[Any, Array, Array, Array, dict[str, Any]]:
