@@ -35,7 +35,7 @@ def change_env(run: Run, asked: Any) -> None:
     if problems := list(conflicts(plan)) or plan.hooks().all("rlk_check_plan", plan=plan):
         raise PlanError("\n".join(problems))
     made = make_vec_env(plan, run.hooks, run.n_envs, training=True)
-    is_shared = _share_environments(made, old_env)
+    is_shared = not _innermost(made).isdisjoint(_innermost(old_env))
     run.env, run.plan = made, plan
     try:
         for ask_again in run.on_change_env:
@@ -64,11 +64,7 @@ def _check_size(plan: Plan) -> None:
         )
 
 
-def _share_environments(one: Any, other: Any) -> bool:
-    """Whether two vectors step the same environment, as far as they show it."""
-    return not _innermost(one).isdisjoint(_innermost(other))
-
-
 def _innermost(vector: Any) -> set[int]:
+    """The identities of a vector inside its wrappers, and of its environments if it shows them."""
     inner = vector.unwrapped
     return {id(inner), *(id(env.unwrapped) for env in getattr(inner, "envs", ()))}

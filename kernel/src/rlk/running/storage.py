@@ -93,13 +93,14 @@ def _schema(run: Run) -> Schema:
     """The schema that the storages are opened with."""
     plan, config = run.plan, run.plan.algorithm.config
     infos = {f"info.{key}": Field(()) for key in plan.info_keys}
-    extras = run.algorithm.extras()
+    extras, n_steps = run.algorithm.extras(), run.algorithm.steps_per_collect()
     check_given(plan.algorithm.title, "extras", extras)
+    check_given(plan.algorithm.title, "steps_per_collect", n_steps)  # with 0, it collects forever
     return Schema(
         observation_space=plan.observation_space,
         action_space=plan.action_space,
         n_envs=plan.n_envs,
-        n_steps=_steps_per_collect(run),
+        n_steps=n_steps,
         gamma=float(config.gamma) if offers(config, Discounts) else 1.0,
         device=run.device,
         rng=run.streams.numpy("storage"),
@@ -108,13 +109,6 @@ def _schema(run: Run) -> Schema:
         make_env=lambda: _spare_env(run),
         stack_size=stack_size(run.env),
     )
-
-
-def _steps_per_collect(run: Run) -> int:
-    """The algorithm's number of steps; with zero, a run would collect forever."""
-    steps = run.algorithm.steps_per_collect()
-    check_given(run.plan.algorithm.title, "steps_per_collect", steps)
-    return steps
 
 
 def _spare_env(run: Run) -> Any:

@@ -215,15 +215,9 @@ def _restore_experience(run: Run, state: State) -> list[str]:
     if "storage" in contents:
         _restore_part(run.storage, state, "storage", run.plan.storages[0].title)
     else:
-        differs.append(_without_replay(run))
+        fills_up = "" if run.plan.collector.component.steps_nothing else " and fills up anew"
+        differs.append(f"the replay was left out of the checkpoint{fills_up}")
     return differs + _restore_episodes(run, state)
-
-
-def _without_replay(run: Run) -> str:
-    """The sentence on a replay that the checkpoint does not hold."""
-    left_out = "the replay was left out of the checkpoint"
-    steps_nothing = run.plan.collector.component.steps_nothing
-    return left_out if steps_nothing else f"{left_out} and fills up anew"
 
 
 def _restore_episodes(run: Run, state: State) -> list[str]:

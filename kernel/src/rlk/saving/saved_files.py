@@ -161,16 +161,10 @@ def why_unreadable(path: Path, kernel: Kernel) -> str:
 def _serializer_of_run(path: Path) -> SavedComponent | None:
     """The serializer in the plan of the run that a path belongs to; None if no plan says so."""
     for folder in (path, *path.absolute().parents[:2]):
-        if plan := _plan_in(folder):
-            return next((one for one in plan.components if one.role == "serializer"), None)
-    return None
-
-
-def _plan_in(folder: Path) -> SavedPlan | None:
-    """The plan of the run in a folder; None if there is none, or it is damaged."""
-    if (folder / PLAN).is_file():
-        with contextlib.suppress(BadFile):  # a damaged plan only means less advice
-            return structured(SavedPlan, read_json(folder / PLAN), "the saved plan")
+        if (folder / PLAN).is_file():
+            with contextlib.suppress(BadFile):  # a damaged plan only means less advice
+                plan = structured(SavedPlan, read_json(folder / PLAN), "the saved plan")
+                return next((one for one in plan.components if one.role == "serializer"), None)
     return None
 
 
