@@ -41,6 +41,8 @@ _LEGEND: Mapping[str, Any] = {
 }
 #: More dots than these are pixels, not shapes, in a .svg or .pdf.
 _SHAPES = 5000
+#: Among more dots than these no place is free for a legend, which matplotlib searches for long.
+_SEARCHED = 50_000
 #: A title of more characters than these has several lines, and one of more algorithms none.
 _TITLE_LINE, _TITLE_ALGOS = 58, 3
 
@@ -138,7 +140,8 @@ def _panel(axes: Axes, env: str, curves: Sequence[Curve], x: str, smooth: int | 
     axes.set_title(_shown(_title(env, curves)), loc="left", fontsize=13, fontweight="bold")
     axes.set_xlabel(f"time [{unit}]" if x == "time" else unit, fontsize=11)
     axes.set_ylabel("return (sum of an episode's rewards)", fontsize=11)
-    return _dress(axes, x, crowded=len(groups) > 1)
+    dots = sum(len(curve.returns) for curve in curves)
+    return _dress(axes, x, crowded=len(groups) > 1 or dots > _SEARCHED)
 
 
 def _title(env: str, curves: Sequence[Curve]) -> str:
