@@ -10,6 +10,7 @@ import pytest
 from gymnasium import spaces
 
 from rlk.errors import BadFile
+from rlk.restoring import saved_spaces
 from rlk.restoring.saved_spaces import same_bounds, space_of, space_state
 
 BOX = {"kind": "Box", "shape": [2], "dtype": "float32", "low": 0.0, "high": 1.0}
@@ -54,6 +55,20 @@ def test_bounds_are_written_once_along_an_axis_on_which_they_are_equal(space, lo
 def test_a_space_that_files_do_not_hold_has_no_state():
     assert space_state(spaces.Text(3)) is None
     assert space_state(spaces.Dict(text=spaces.Text(3), more=spaces.Discrete(2))) is None
+
+
+def test_an_observation_of_many_small_numbers_is_read_again():
+    space = spaces.MultiBinary(50 << 20)  # as large as a Box of bytes, of which none is allocated
+    assert space_of(space_state(space)) == space
+
+
+@pytest.mark.parametrize("space", [spaces.Box(-1, 1, (4,)), spaces.MultiBinary(16)])
+def test_a_space_has_a_state_only_if_it_can_be_read_again(space, monkeypatch):
+    monkeypatch.setattr(saved_spaces, "MAX_BYTES", 16)
+    assert space_of(space_state(space)) == space
+    monkeypatch.setattr(saved_spaces, "MAX_BYTES", 15)
+    assert space_state(space) is None
+    assert space_state(spaces.Dict(a=space)) is None
 
 
 @pytest.mark.parametrize("infinite", [False, True])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,8 +23,8 @@ from rlk.spaces import Space, describe, kinds
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
 
-#: Numbers in an element of a space: a short text can ask for far more than the memory holds.
-MAX_SIZE = 32 << 20
+#: Of an element of a space in a file: a short text can ask for far more than the memory holds.
+MAX_BYTES = 256 << 20
 _USE_THE_SAME = "Use an environment that has the same spaces (--env, or env= in a program)."
 _WRAP = "Use an environment that has the same bounds, or wrap it so that it has them: in"
 _BEGIN = "To train on in this one, begin a new run with the policy: --plugin model-start:path=MODEL"
@@ -37,7 +37,10 @@ _DAMAGES = (KeyError, TypeError, ValueError, AssertionError, AttributeError, Ove
 
 
 def space_state(space: Space) -> dict[str, Any] | None:
-    """A space as JSON values; None for one of a kind that files do not hold."""
+    """A space as JSON values; None for one that files do not hold, of its kind or so large."""
+    arrays = (spaces.Box, spaces.MultiBinary)
+    if isinstance(space, arrays) and not _fits(space.shape, np.dtype(space.dtype)):
+        return None
     if isinstance(space, spaces.Box):
         bounds = {"low": _bound(space.low), "high": _bound(space.high)}
         return {"kind": "Box", "shape": [*space.shape], "dtype": str(space.dtype), **bounds}
@@ -58,7 +61,7 @@ def space_of(state: Any) -> Space:
     """The space that `space_state` wrote.
 
     Raises:
-        BadFile: if the state is damaged, or asks for more than `MAX_SIZE` numbers.
+        BadFile: if the state is damaged, or asks for elements of more than `MAX_BYTES`.
     """
     try:
         return _MADE[state["kind"]](state)
@@ -104,7 +107,8 @@ def _bound(bound: Array) -> Any:
 
 
 def _box(state: Mapping[str, Any]) -> Space:
-    dtype, shape = _dtype(state), _shape(state)
+    dtype = _dtype(state)
+    shape = _shape(state["shape"], dtype)
     # The texts of infinite numbers are read as floats; whole numbers may be too large for one.
     read = np.float64 if dtype.kind == "f" else dtype
     low, high = (
@@ -121,11 +125,16 @@ def _dtype(state: Mapping[str, Any]) -> np.dtype[Any]:
     return dtype
 
 
-def _shape(state: Mapping[str, Any]) -> tuple[int, ...]:
-    shape = tuple(map(int, state["shape"]))
-    if not 0 < math.prod(shape) <= MAX_SIZE or min(shape) < 1:
-        raise ValueError(f"the shape {shape} does not have 1 to {MAX_SIZE:,} numbers")
+def _shape(axes: Sequence[Any], dtype: np.dtype[Any]) -> tuple[int, ...]:
+    shape = tuple(map(int, axes))
+    if min(shape) < 1 or not _fits(shape, dtype):
+        raise ValueError(f"the shape {shape} of {dtype} does not have 1 to {MAX_BYTES:,} bytes")
     return shape
+
+
+def _fits(shape: tuple[int, ...], dtype: np.dtype[Any]) -> bool:
+    """Whether elements of a space are small enough for a file to ask for them."""
+    return math.prod(shape) * dtype.itemsize <= MAX_BYTES
 
 
 def _multi_discrete(state: Mapping[str, Any]) -> Space:
@@ -136,7 +145,7 @@ def _multi_discrete(state: Mapping[str, Any]) -> Space:
 
 def _multi_binary(state: Mapping[str, Any]) -> Space:
     n = state["n"]
-    shape = _shape({"shape": n if isinstance(n, list) else [n]})
+    shape = _shape(n if isinstance(n, list) else [n], np.dtype(np.int8))
     return spaces.MultiBinary(shape if isinstance(n, list) else shape[0])
 
 

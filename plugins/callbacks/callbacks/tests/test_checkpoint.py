@@ -202,17 +202,23 @@ def test_of_two_of_the_same_timestep_the_one_written_last_stays(
     assert kept == [f"8.{second}"]
 
 
+@pytest.mark.parametrize(
+    ("last", "shown"),
+    [(24, "16.zip, 24.zip"), (1608, "16.zip, 24.zip, 32.zip, … 1608.zip (200 checkpoints)")],
+)
 def test_checkpoints_that_will_be_replaced_are_named_first(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], last: int, shown: str
 ) -> None:
     with made(tmp_path, "checkpoint:every=8,keep=9", verbose=1) as agent:
         agent.learn(24)
     assert "replaces" not in capsys.readouterr().err
+    for timesteps in range(32, last + 1, 8):
+        (tmp_path / "checkpoints" / f"{timesteps}.zip").touch()
     agent, _ = resumed(tmp_path / "checkpoints" / "8.zip", tmp_path, verbose=1)
     with agent:
         agent.learn_until(10)
     printed = capsys.readouterr().err
-    assert "the next checkpoint replaces 16.zip, 24.zip, which the run had written" in printed
+    assert f"the next checkpoint replaces {shown}, which the run had written" in printed
     assert "--out DIR" in printed and "reset_num_timesteps" not in printed
 
 

@@ -18,6 +18,7 @@ from rlk_plot.curves import (
     shared_evaluations,
     spread,
 )
+from rlk_wrappers import results
 
 Make = Callable[..., Path]
 
@@ -196,6 +197,17 @@ def test_damaged_files_are_named(tmp_path: Path, run_folder: Make, name: str, co
     (folder / name).write_text(content)
     with pytest.raises(RlkError, match=name):
         read_run(folder)
+
+
+def test_the_episodes_of_a_run_are_read_once(
+    tmp_path: Path, run_folder: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There may be millions of them."""
+    read, read_file = [], results._read
+    monkeypatch.setattr(results, "_read", lambda path: read.append(path) or read_file(path))
+    folder = run_folder(tmp_path, [(1.0, 10, 0.5)])
+    assert read_run(folder).returns.tolist() == [1.0]
+    assert read == [folder / "monitor.csv"]
 
 
 def slow_rolling_mean(values: np.ndarray, window: int) -> list[float]:

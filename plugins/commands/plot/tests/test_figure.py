@@ -109,6 +109,38 @@ def test_many_episodes_are_pixels_in_a_drawing_of_shapes(
     assert len(text) < kilobytes * 1000
 
 
+@pytest.mark.parametrize("most", [58, 59])
+def test_no_place_for_the_legend_is_searched_among_very_many_episodes(
+    tmp_path: Path, run_folder: Make, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """With a million episodes, matplotlib would search three times as long as it draws."""
+    monkeypatch.setattr(figure, "_SEARCHED", most)
+    drawn: Any = figure.figure([read_run(run_folder(tmp_path, RISING))])
+    drawn.canvas.draw()
+    (axes,) = drawn.axes
+    legend = axes.get_legend().get_window_extent()
+    assert (legend.y1 < axes.bbox.y0) == (len(RISING) > most)
+    assert legend.y0 >= 0
+
+
+@pytest.mark.parametrize(
+    ("most", "count", "label"), [(59, 59, "episodes"), (58, 30, "one of 2 episodes")]
+)
+def test_dots_show_as_many_episodes_as_leave_the_mean_visible(
+    tmp_path: Path,
+    run_folder: Make,
+    monkeypatch: pytest.MonkeyPatch,
+    most: int,
+    count: int,
+    label: str,
+) -> None:
+    monkeypatch.setattr(figure, "_SHOWN", most)
+    drawn: Any = figure.figure([read_run(run_folder(tmp_path, RISING))])
+    (dots,), (mean,) = drawn.axes[0].collections, drawn.axes[0].lines
+    assert (len(dots.get_offsets()), dots.get_label()) == (count, label)
+    assert len(mean.get_xdata()) == len(RISING)
+
+
 def test_a_notebook_displays_the_figure_as_an_image(tmp_path: Path, run_folder: Make) -> None:
     curves = [read_run(str(run_folder(tmp_path / "run", RISING)))]
     shown: Any = figure.figure(curves, smooth=5)

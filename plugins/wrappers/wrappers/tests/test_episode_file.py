@@ -22,7 +22,7 @@ from rlk_testing.environments import DiscreteMatch
 from rlk_testing.stand_ins import stand_in_kernel
 from rlk_wrappers import VectorMonitor, load_results
 from rlk_wrappers.episode_file import EpisodeFile
-from rlk_wrappers.results import read_monitor_file
+from rlk_wrappers.results import read_monitor_header
 
 #: The file knows of its own run only.
 _RUN: Any = None
@@ -103,7 +103,7 @@ def test_a_resumed_run_drops_what_came_after_its_checkpoint_from_a_file_that_was
         file.write(return_, 5, 0.5)
     saved = file.rlk_save()
     file.write(5.0, 5, 0.5)
-    header = read_monitor_file(path)[0]
+    header = read_monitor_header(path)
     assert (header["timesteps"], returns(path)) == (10, [3.0, 4.0, 5.0])
     again = made(path)
     again.rlk_load(saved)
@@ -210,7 +210,7 @@ def test_the_first_episodes_began_before_the_timesteps_that_they_have_taken(
         with rlk.load(tmp_path / path, out=tmp_path / name, **again) as agent:
             agent.learn(320, reset_num_timesteps=False)
     begun = [
-        read_monitor_file(str(tmp_path / name / "monitor.csv"))[0]["timesteps"]
+        read_monitor_header(str(tmp_path / name / "monitor.csv"))["timesteps"]
         for name in ("twice", "goes-on", "begins")
     ]
     assert begun == [0, 0, 32]
@@ -230,7 +230,7 @@ def test_a_file_that_is_rotated_after_several_calls_of_learn_begins_with_the_tim
     (tmp_path / "monitor.csv").unlink()
     agent.learn(20, reset_num_timesteps=not is_resumed)
     agent.close()
-    assert read_monitor_file(tmp_path / "monitor.csv")[0]["timesteps"] == 40
+    assert read_monitor_header(tmp_path / "monitor.csv")["timesteps"] == 40
 
 
 def test_of_several_ranks_the_first_episodes_began_after_the_timesteps_of_this_one(
@@ -241,7 +241,7 @@ def test_of_several_ranks_the_first_episodes_began_after_the_timesteps_of_this_o
     run: Any = SimpleNamespace(clock=clock, communicator=SimpleNamespace(size=2))
     file.rlk_training_start(run)
     file.write(1.0, 5, 0.5)
-    header = read_monitor_file(str(tmp_path / "monitor.csv"))[0]
+    header = read_monitor_header(str(tmp_path / "monitor.csv"))
     assert (header["timesteps"], header["ranks"]) == (32, 2)
 
 

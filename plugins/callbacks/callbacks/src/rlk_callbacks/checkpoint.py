@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 #: Before a replay larger than this is written, a message is printed once.
 LARGE_BYTES = 1_000_000_000
+#: Of more checkpoints than these, a message does not name all.
+MOST_NAMES = 4
 NAME = "checkpoint"
 
 
@@ -187,13 +189,20 @@ def _tell_of_replaced(run: Run) -> None:
     if run.timesteps == 0 < run.clock.earlier_timesteps:
         whose = "earlier calls of learn have written"
         instead = "learn(…, reset_num_timesteps=False) continues their count of timesteps instead"
-    which = f"the next checkpoint replaces {', '.join(names)}, which {whose}."
+    which = f"the next checkpoint replaces {_listed(names)}, which {whose}."
     _print(f"{which} Copy those that you want to keep; {instead}.")
 
 
 def _print(text: str) -> None:
     """Print on stderr; a progress bar stays below the text."""
     print_on(sys.stderr, f"{NAME}: {text}")
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The names of checkpoints for a message, which a run of weeks has thousands of."""
+    if len(names) <= MOST_NAMES:
+        return ", ".join(names)
+    return f"{', '.join(names[: MOST_NAMES - 1])}, … {names[-1]} ({len(names):,} checkpoints)"
 
 
 def prune(files: Sequence[Path], keep: int) -> None:

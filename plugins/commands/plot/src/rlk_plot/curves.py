@@ -22,7 +22,7 @@ from rlk.errors import BadFile, RlkError
 from rlk.files import looking_at, users_path
 from rlk.records import Array
 from rlk.structure import structured
-from rlk_wrappers.results import get_monitor_files, load_results, read_monitor_file
+from rlk_wrappers.results import get_monitor_files, load_results, read_monitor_header
 
 #: A folder with any of these files is a run folder.
 SIGNS = ("plan.json", "progress.csv", "*monitor.csv", "model.zip")
@@ -129,7 +129,7 @@ def read_run(run: str | os.PathLike[str]) -> Curve:
         RlkError: if it is no run, no episode has ended yet, or a file is damaged.
     """
     folder = folder_of(run)
-    heads = [read_monitor_file(file)[0] for file in get_monitor_files(folder)]
+    heads = [read_monitor_header(file) for file in get_monitor_files(folder)]
     plan: dict[str, Any] = _plan(folder, heads)
     found = _from_monitor(folder, heads) or _from_progress(folder)
     if found is None:

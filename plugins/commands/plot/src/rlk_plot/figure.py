@@ -41,6 +41,10 @@ _LEGEND: Mapping[str, Any] = {
 }
 #: More dots than these are pixels, not shapes, in a .svg or .pdf.
 _SHAPES = 5000
+#: At most as many dots are drawn: more would hide the line of their mean.
+_SHOWN = 20_000
+#: Among more episodes than these no place is free for a legend, which matplotlib searches for long.
+_SEARCHED = 50_000
 #: A title of more characters than these has several lines, and one of more algorithms none.
 _TITLE_LINE, _TITLE_ALGOS = 58, 3
 
@@ -138,7 +142,8 @@ def _panel(axes: Axes, env: str, curves: Sequence[Curve], x: str, smooth: int | 
     axes.set_title(_shown(_title(env, curves)), loc="left", fontsize=13, fontweight="bold")
     axes.set_xlabel(f"time [{unit}]" if x == "time" else unit, fontsize=11)
     axes.set_ylabel("return (sum of an episode's rewards)", fontsize=11)
-    return _dress(axes, x, crowded=len(groups) > 1)
+    episodes = sum(len(curve.returns) for curve in curves)
+    return _dress(axes, x, crowded=len(groups) > 1 or episodes > _SEARCHED)
 
 
 def _title(env: str, curves: Sequence[Curve]) -> str:
@@ -157,20 +162,21 @@ def _title(env: str, curves: Sequence[Curve]) -> str:
 def _one(
     axes: Axes, curve: Curve, label: str, look: _Look, x: str, scale: float, window: int
 ) -> None:
-    """Draw every episode faintly, their rolling mean, and the evaluations."""
+    """Draw episodes faintly (`_SHOWN` at most), their rolling mean, and the evaluations."""
     where = curve.x(x) / scale
     if not curve.smoothed:
         size = float(np.clip(2000.0 / len(where), 2.0, 14.0))
+        every = -(-len(where) // _SHOWN)
         axes.scatter(
-            where,
-            curve.returns,
+            where[::every],
+            curve.returns[::every],
             s=size,
             color=look.colour,
             alpha=0.35,
             linewidths=0,
             rasterized=len(where) > _SHAPES,
             # With several groups, the colour of the dots is enough.
-            label=None if label else "episodes",
+            label=None if label else f"one of {every} episodes" if every > 1 else "episodes",
         )
     last = "the last " if curve.smoothed else ""
     episodes = _averaged(curve, window)

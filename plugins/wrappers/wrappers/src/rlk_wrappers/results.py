@@ -72,8 +72,8 @@ def load_results(path: str | os.PathLike[str]) -> dict[str, Array]:
     return {key: values[order] for key, values in joined.items()}
 
 
-def read_monitor_file(path: str | os.PathLike[str]) -> tuple[Mapping[str, Any], dict[str, Array]]:
-    """One file: (header, columns), as in `load_results`.
+def read_monitor_header(path: str | os.PathLike[str]) -> Mapping[str, Any]:
+    """What the first line of one file says; no episode is read, of which there may be millions.
 
     The header has `t_start`, `env_id`, `timesteps`, those of this rank before the file's first
     episodes, and `ranks`, how many ranks stepped as many environments as the one that wrote it.
@@ -81,8 +81,11 @@ def read_monitor_file(path: str | os.PathLike[str]) -> tuple[Mapping[str, Any], 
     Raises:
         LoadMonitorResultsError: if it is damaged.
     """
-    header, numbers, texts = _read(Path(path))
-    return header, numbers | {name: _column(column) for name, column in texts.items()}
+    try:
+        with Path(path).open(encoding="utf-8") as file:
+            return _header(file.readline())
+    except _DAMAGES as error:
+        raise _no_monitor_file(Path(path), error) from None
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Array], dict[str, list[str]]]:
@@ -91,27 +94,32 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Array], dict[str, list[
         text = path.read_text(encoding="utf-8")
         # A row that is still being written does not end with a newline.
         first, *lines = text[: text.rfind("\n") + 1].splitlines()
-        header = parse_json(first.removeprefix("#"))
+        header = _header(first)
         of_file = _of_json if path.name.endswith(_OLD_SUFFIX) else _of_csv
         texts = of_file(lines)
         numbers = {name: _column(texts.pop(name)).astype(np.float64) for name in _NUMBERS}
         if not np.all(numbers["l"] >= 0) or not np.all(numbers["l"] < 2**62):
             raise ValueError("an episode's length must be a whole number")
-        about = {
-            "t_start": float(header["t_start"]),
-            "env_id": header.get("env_id"),
-            "timesteps": int(header.get("timesteps", 0)),
-            "ranks": int(header.get("ranks", 1)),
-        }
-        return (
-            about,
-            numbers | {"l": numbers["l"].astype(np.int64)},
-            texts,
-        )
+        return header, numbers | {"l": numbers["l"].astype(np.int64)}, texts
     except _DAMAGES as error:
-        raise LoadMonitorResultsError(
-            f"{path} is not a monitor file: {type(error).__name__}: {error}."
-        ) from None
+        raise _no_monitor_file(path, error) from None
+
+
+def _header(line: str) -> dict[str, Any]:
+    """What the first line of a file says."""
+    header = parse_json(line.removeprefix("#"))
+    return {
+        "t_start": float(header["t_start"]),
+        "env_id": header.get("env_id"),
+        "timesteps": int(header.get("timesteps", 0)),
+        "ranks": int(header.get("ranks", 1)),
+    }
+
+
+def _no_monitor_file(path: Path, error: Exception) -> LoadMonitorResultsError:
+    return LoadMonitorResultsError(
+        f"{path} is not a monitor file: {type(error).__name__}: {error}."
+    )
 
 
 def _of_csv(lines: list[str]) -> dict[str, list[str]]:
