@@ -97,6 +97,20 @@ def unregister(kernel, kind, name):
     kernel.registries[kind].unregister(name)
 
 
+@pytest.mark.parametrize("name", ["chooses", "picks"])
+def test_a_decorator_that_acting_does_without_is_not_put_in_again_by_any_of_its_names(
+    planning_kernel, name
+):
+    registries = planning_kernel.registries
+    registries.storages.register("picks", registries.storages.get("chooses").component())
+    other = registries.algorithms.get("algo").component()
+    defaults = {**other.defaults, "plugins": [name]}
+    registries.algorithms.register("picky", attrs.evolve(other, name="picky", defaults=defaults))
+    plan = resolve(planning_kernel, make_spec("picky", {}))
+    assert [one.name for one in plan.storages] == ["keeps", "chooses"]
+    assert [one.name for one in to_act(planning_kernel, as_json(plan)).storages] == ["keeps"]
+
+
 @pytest.mark.parametrize("is_installed", [True, False])
 def test_noises_and_decorators_are_left_out_unless_they_are_asked_for(
     planning_kernel, is_installed

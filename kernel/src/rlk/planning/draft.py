@@ -124,11 +124,10 @@ class Draft:
     def _with_named(self, plugin: str, origin: Origin) -> Draft:
         """With `NAME[:key=value,…]`, unless that name is left out or gone."""
         name, settings = parse_plugin(plugin)
-        if name in self.gone and origin.rank < Rank.FILE:
+        not_wanted = (*self.left_out, *(self.gone if origin.rank < Rank.FILE else ()))
+        if not_wanted and self.registries.own_name(name) in not_wanted:
             return self
         entry = find_entry(name, None, self.registries, guess_commands=False)
-        if self.left_out and self.registries.own_name(entry.name) in self.left_out:
-            return self
         own = entry.component().name
         draft = self._with_entry(entry, name, origin)
         values = {f"{own}.{key}": value for key, value in settings.items()}
