@@ -145,7 +145,8 @@ def test_a2c_has_an_rmsprop_of_its_own_unless_a_class_is_named() -> None:
         return model.learn(5).agent
 
     assert a2c().plan.optimiser.name == "rmsprop"
-    assert a2c().run.optimise.groups["policy"].options["eps"] == 1e-3
+    for unnamed in (a2c(), a2c(optimizer_class=None)):
+        assert unnamed.run.optimise.groups["policy"].options["eps"] == 1e-3
     named = a2c(optimizer_class=optim.RMSprop).plan.optimiser.config
     assert (named.kind, named.arguments["eps"], named.arguments["alpha"]) == ("RMSprop", 1e-8, 0.99)
     (step,) = a2c(optimizer_class=optim.Adam).run.optimise.steps.values()

@@ -24,19 +24,21 @@ class TorchOptim:
     first.
 
     Raises:
-        RlkError: for an argument that the class does not take.
+        RlkError: for a value that the class refuses.
     """
 
     def __init__(self, group: Group, config: TorchOptimConfig | None = None) -> None:
         self.group, config = group, config or TorchOptimConfig()
-        options = {key: one for key, one in group.options.items() if key in ("betas", "eps")}
-        given = {key: one for key, one in options.items() if key in ARGUMENTS[config.kind]}
+        taken = {"betas", "eps"} & {*ARGUMENTS[config.kind]}
+        own = {key: one for key, one in group.options.items() if key in taken}
+        arguments = {**own, **config.arguments}
         self.flat = nn.Parameter(group.flat)  # the same memory
         make = getattr(torch.optim, config.kind)
         try:
-            self.optimiser = make([self.flat], lr=0.0, **{**given, **config.arguments})
+            self.optimiser = make([self.flat], lr=0.0, **arguments)
         except (TypeError, ValueError) as error:
-            raise RlkError(f"torch-optim: {config.kind} refuses its arguments: {error}.") from error
+            said = ", ".join(f"{key}={one!r}" for key, one in arguments.items())
+            raise RlkError(f"torch-optim: {config.kind} refuses {said}: {error}.") from error
 
     def step(self, objective: Objective) -> Loss:
         if torch.compiler.is_compiling():

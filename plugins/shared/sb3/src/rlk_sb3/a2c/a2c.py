@@ -86,7 +86,7 @@ class A2C(OnPolicyAlgorithm):
         if "use_rms_prop" in settings:
             settings.pop("use_rms_prop")
             own |= self._own_optimiser()
-        if CLASS in self.policy_kwargs:
+        if self.policy_kwargs.get(CLASS) is not None:
             settings.pop("rms_prop_eps", None)
         use_sde = settings.pop("use_sde", False)
         sample_freq = settings.pop("sde_sample_freq", -1)
