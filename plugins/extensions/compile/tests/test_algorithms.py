@@ -220,7 +220,20 @@ RECURRENT = [name for name, component in COMPONENTS.items() if component.recurre
 SEQUENCES = {"n_envs": 2, "policy": gru}
 
 
-@pytest.mark.parametrize("name", RECURRENT)
+#: Only with `matrix_full`: the same library gives them their sequences as it does to `ppo`, and
+#: their losses are traced above.
+LIKE_PPO = ("a2c", "ppo2")
+
+
+def recurrent() -> list[Any]:
+    """The recurrent algorithms, those that are like another one marked."""
+    return [
+        pytest.param(name, marks=[pytest.mark.matrix_full] if name in LIKE_PPO else [])
+        for name in RECURRENT
+    ]
+
+
+@pytest.mark.parametrize("name", recurrent())
 def test_a_recurrent_policy_of_plain_operations_is_a_part_of_the_graph(name: str) -> None:
     same_numbers(name, BY_ACTION_SPACE["Discrete"], "eager", **SEQUENCES)
 

@@ -20,24 +20,32 @@ from rlk_testing import PolicyContract
 PLACE = gym.spaces.Box(-1.0, 1.0, (3,), np.float32)
 
 
+# Observations have become numbers before any of these layers: `TestLstm` and `TestLnLstm` try all
+# kinds of spaces.
+
+
 class TestTwoLayers(PolicyContract):
     component = "lstm"
     settings = {"n_lstm": 5, "n_lstm_layers": 2, "layers": [4]}
+    observation_spaces = (PLACE,)
 
 
 class TestValueWithAnLstmOfItsOwn(PolicyContract):
     component = "lstm"
     settings = {"n_lstm": 5, "value_lstm": "own", "net_arch": [4, "lstm", {"pi": [6], "vf": [3]}]}
+    observation_spaces = (PLACE,)
 
 
 class TestValueWithANormalisedLstmOfItsOwn(PolicyContract):
     component = "ln-lstm"
     settings = {"n_lstm": 4, "n_lstm_layers": 2, "value_lstm": "own"}
+    observation_spaces = (PLACE,)
 
 
 class TestValueWithoutAMemory(PolicyContract):
     component = "MlpLstmPolicy"
     settings = {"n_lstm": 5, "value_lstm": "none"}
+    observation_spaces = (PLACE,)
 
 
 def test_each_layer_takes_the_output_of_the_one_before() -> None:

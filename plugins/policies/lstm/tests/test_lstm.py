@@ -37,11 +37,13 @@ class TestLnLstm(PolicyContract):
 class TestLstmWithLayersAllOver(PolicyContract):
     component = "MlpLstmPolicy"
     settings = {"n_lstm": 5, "net_arch": [7, "lstm", 6, {"pi": [4], "vf": [3, 3]}]}
+    observation_spaces = (PLACE,)
 
 
 class TestLnLstmWithoutLayers(PolicyContract):
     component = "MlpLnLstmPolicy"
     settings = {"n_lstm": 5, "net_arch": ["lstm"]}
+    observation_spaces = (PLACE,)
 
 
 class TestLstmAfterACnn(PolicyContract):

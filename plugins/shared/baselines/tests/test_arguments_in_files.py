@@ -76,13 +76,37 @@ def other(value: Any) -> Any:
     return None
 
 
-def made(kind: Any, name: str, value: Any) -> Any:
-    needs = kind.__new__(kind)._argument(name).needs
-    switch = {needs.switch: ON[needs.switch]} if needs and needs.switch in ON else {}
-    continuous = kind.__name__ in ("DDPG", "SAC", "TD3") or "use_sde" in (name, *switch)
+def changed(kind: Any) -> dict[str, Any]:
+    """The arguments that have another value than their default, each with that value."""
+    values = {
+        name: other(one.default)
+        for name, one in kind.__new__(kind)._arguments().items()
+        if not one.only and name not in SKIPPED
+    }
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def together(kind: Any) -> list[dict[str, Any]]:
+    """The changed arguments, in groups that a model can have at once: all that need the same
+    switch; one that is a switch itself, which may end the effect of others, is alone."""
+    needs = {name: one.needs for name, one in kind.__new__(kind)._arguments().items()}
+    switches = {one.switch for one in needs.values() if one}
+    groups: dict[Any, dict[str, Any]] = {}
+    for name, value in changed(kind).items():
+        key = name if name in switches else (needs[name] and needs[name].switch,)
+        groups.setdefault(key, {})[name] = value
+    return list(groups.values())
+
+
+def made(kind: Any, values: dict[str, Any]) -> Any:
+    """A model with these arguments, and with what switches them on."""
+    arguments = kind.__new__(kind)._arguments()
+    needed = {arguments[name].needs.switch for name in values if arguments[name].needs}
+    switches = {name: ON[name] for name in needed if name in ON}
+    continuous = kind.__name__ in ("DDPG", "SAC", "TD3") or "use_sde" in (*values, *switches)
     policy = "MlpLstmPolicy" if kind.__name__ == "RecurrentPPO" else "MlpPolicy"
     env = "Pendulum-v1" if continuous else "CartPole-v1"
-    return kind(policy, env, **{name: value}, **switch)
+    return kind(policy, env, **values, **switches)
 
 
 def settings(model: Any) -> dict[str, Any]:
@@ -96,20 +120,36 @@ def settings(model: Any) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.__module__}.{kind.__name__}")
-def test_every_argument_comes_back_and_stays_when_another_one_is_set(kind, tmp_path: Path) -> None:
-    for name, one in kind.__new__(kind)._arguments().items():
-        value = other(one.default)
-        if value is None or one.only or name in SKIPPED:
-            continue
-        model = made(kind, name, value)
-        with warnings.catch_warnings(action="error"):
-            loaded = reloaded(model, tmp_path)
+def comes_back_and_stays(kind: Any, values: dict[str, Any], folder: Path) -> None:
+    model = made(kind, values)
+    with warnings.catch_warnings(action="error"):
+        loaded = reloaded(model, folder)
+    for name in values:
         assert getattr(loaded, name) == getattr(model, name), name
-        assert settings(loaded) == settings(model), name
-        loaded.gamma = 0.77
-        assert settings(loaded) == settings(model), name
-        assert loaded.agent.plan.algorithm.config.gamma == 0.77
+    assert settings(loaded) == settings(model), values
+    loaded.gamma = 0.77
+    assert settings(loaded) == settings(model), values
+    assert loaded.agent.plan.algorithm.config.gamma == 0.77
+
+
+MODELS = pytest.mark.parametrize(
+    "kind", KINDS, ids=lambda kind: f"{kind.__module__}.{kind.__name__}"
+)
+
+
+@MODELS
+def test_every_argument_comes_back_and_stays_when_another_one_is_set(kind, tmp_path: Path) -> None:
+    groups = together(kind)
+    assert {name for values in groups for name in values} == set(changed(kind))
+    for values in groups:
+        comes_back_and_stays(kind, values, tmp_path)
+
+
+@pytest.mark.matrix_full
+@MODELS
+def test_each_argument_comes_back_while_all_others_have_their_defaults(kind, tmp_path) -> None:
+    for name, value in changed(kind).items():
+        comes_back_and_stays(kind, {name: value}, tmp_path)
 
 
 @pytest.mark.parametrize(("kind", "name"), [(ACER, "num_procs"), (ACKTR, "nprocs")])
