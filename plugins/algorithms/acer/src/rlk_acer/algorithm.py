@@ -92,8 +92,8 @@ class ACER:
         """Logits of the average policy, float [B, A]; None without a trust region."""
         if self.average is None:
             return None
-        parameters: Tensor = batch.outputs(self.average.module, "pi")[0]
-        return parameters.index_select(0, batch.row)
+        (parameters,) = batch.outputs(self.average.module, "pi")
+        return batch.at_steps(parameters)
 
     def loss(self, batch: Trajectories, average: Tensor | None) -> Loss:
         """Policy and Q in one loss, which has ACER's gradient but a value without meaning.
@@ -103,11 +103,12 @@ class ACER:
         """
         config = self.config
         every_parameters, every_q = batch.outputs(self.policy, "pi", "qf")
-        parameters, q = (each.index_select(0, batch.row) for each in (every_parameters, every_q))
+        parameters, q = batch.at_steps(every_parameters), batch.at_steps(every_q)
         log_pi = torch.log_softmax(parameters.detach(), -1)
         ratio = losses.importance_ratio(log_pi, batch.parameters)
         q_taken = losses.of_action(q, batch.action)
-        q_ret = self.q_target(batch, every_parameters, every_q, q_taken, ratio)
+        every_value = losses.state_value(torch.softmax(every_parameters.detach(), -1), every_q)
+        q_ret = self.q_target(batch, every_value, q_taken, ratio)
         q_loss = losses.q_loss(q_taken, q_ret)
         weight = losses.log_prob_weights(
             log_pi, ratio, batch.action, q_ret, q, config.correction_term
@@ -124,22 +125,19 @@ class ACER:
         }
         return Loss(total, distribution=parameters, prediction=q_taken, metrics=metrics)
 
-    @torch.no_grad()
     def q_target(
-        self, batch: Trajectories, parameters: Tensor, q: Tensor, q_taken: Tensor, ratio: Tensor
+        self, batch: Trajectories, value: Tensor, q_taken: Tensor, ratio: Tensor
     ) -> Tensor:
         """Retrace along the sequences, float [B].
 
         Args:
-            parameters, q: float [L * N, A]. q_taken: float [B]. ratio: float [B, A].
+            value: float [L * N], of all observations. q_taken: float [B]. ratio: float [B, A].
         """
-        shape, n_envs = batch.reward.shape, batch.reward.shape[1]
-        value = (torch.softmax(parameters, -1) * q).sum(-1)
-        next_value = value.index_select(0, batch.row + n_envs)
+        shape = batch.reward.shape
         return losses.retrace(
             batch.reward,
             batch.discount,
-            next_value.view(shape),
+            batch.after_steps(value).view(shape),
             batch.ended,
             q_taken.view(shape),
             losses.of_action(ratio, batch.action).view(shape),

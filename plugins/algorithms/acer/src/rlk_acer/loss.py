@@ -43,6 +43,12 @@ def retrace(
 
 
 @torch.no_grad()
+def state_value(pi: Tensor, q: Tensor) -> Tensor:
+    """V = sum_a pi(a) Q(a), float [B], for float [B, A]."""
+    return (pi * q).sum(-1)
+
+
+@torch.no_grad()
 def importance_ratio(log_pi: Tensor, behaviour: Tensor) -> Tensor:
     """rho = pi / mu, float [B, A].
 
@@ -67,7 +73,7 @@ def log_prob_weights(
         correction_term: c, above 0.
     """
     pi = log_pi.exp()
-    value = (pi * q).sum(-1, keepdim=True)
+    value = state_value(pi, q).unsqueeze(-1)
     correction = (1.0 - correction_term / ratio).clamp(min=0.0) * pi * (q - value)
     taken = action.unsqueeze(-1)
     truncated = ratio.gather(-1, taken).clamp(max=correction_term)

@@ -50,6 +50,14 @@ class Trajectories:
         """What the named heads give for all observations, each [L * N, ...]."""
         return policy(self.observation, *names)
 
+    def at_steps(self, values: Tensor) -> Tensor:
+        """Of values for all observations, [L * N, ...], those of the steps' own, [B, ...]."""
+        return values.index_select(0, self.row)
+
+    def after_steps(self, values: Tensor) -> Tensor:
+        """Likewise those of the observations that the steps led to, [B, ...]."""
+        return values.index_select(0, self.row + self.reward.shape[1])
+
 
 @dataclass(frozen=True, kw_only=True)
 class RecurrentTrajectories(Trajectories):

@@ -31,6 +31,14 @@ _TOOLS = {
 _TOOL_PACKAGES = {"logging": (), "pyglet": ("pyglet.math",)}
 
 
+def layers(env: gym.Env[Any, Any]) -> Iterator[gym.Env[Any, Any]]:
+    """An environment, and all environments inside it."""
+    yield env
+    while isinstance(env, gym.Wrapper):
+        env = env.env
+        yield env
+
+
 def left_out(layer: object) -> tuple[str, ...]:
     """The names of attributes that are neither state nor remade, whatever they hold."""
     return (*_LEFT_OUT, "env") if isinstance(layer, gym.Wrapper) else _LEFT_OUT

@@ -286,12 +286,11 @@ def _put(layer: Any, saved: _Layer, values: dict[str, Any]) -> None:
 
 def _silence_checker(env: Any) -> None:
     """Mark Gymnasium's checker as done: it would compare the next step with a missing reset."""
-    while isinstance(env, gym.Wrapper):
-        if isinstance(env, gym.wrappers.PassiveEnvChecker):
-            env.checked_reset = env.checked_step = True
-            if hasattr(env, "checked_data_reuse"):
-                env.checked_data_reuse = True
-        env = env.env
+    for layer in attributes.layers(env):
+        if isinstance(layer, gym.wrappers.PassiveEnvChecker):
+            layer.checked_reset = layer.checked_step = True
+            if hasattr(layer, "checked_data_reuse"):
+                layer.checked_data_reuse = True
 
 
 # ---- both ----------------------------------------------------------------------------------------
@@ -299,14 +298,11 @@ def _silence_checker(env: Any) -> None:
 
 def _layers(env: gym.Env[Any, Any]) -> Iterator[gym.Env[Any, Any]]:
     """The environment and its wrappers, without Gymnasium's checker, which changes nothing."""
-    inner: Any = env
-    while isinstance(inner, gym.Wrapper):
-        if not isinstance(inner, gym.wrappers.PassiveEnvChecker):
-            yield inner
-        if getattr(type(inner), "has_whole_state", False):
+    for layer in attributes.layers(env):
+        if not isinstance(layer, gym.wrappers.PassiveEnvChecker):
+            yield layer
+        if getattr(type(layer), "has_whole_state", False):
             return
-        inner = inner.env
-    yield inner
 
 
 def _settings(env: Any) -> str | None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator
 from typing import Any
 
 import gymnasium as gym
 
 from rlk.errors import EnvironmentFailed
 from rlk.registry.discovery import entry_points
+from rlk_vector_environments.attributes import layers
 
 
 class EnvironmentRaised(EnvironmentFailed):
@@ -68,10 +68,10 @@ def _wrapper_at_fault(env: gym.Env[Any, Any], error: Exception) -> str:
 
     It is the layer that owns the innermost method in the traceback.
     """
-    layers = {id(layer): layer for layer in _layers(env)}
+    known = {id(layer): layer for layer in layers(env)}
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     called = [id(frame.f_locals.get("self")) for frame in frames]
-    at_fault = next((layers[one] for one in reversed(called) if one in layers), None)
+    at_fault = next((known[one] for one in reversed(called) if one in known), None)
     if at_fault not in wrappers_of(env):
         return ""
     whose = package = _package(at_fault)
@@ -83,15 +83,7 @@ def _wrapper_at_fault(env: gym.Env[Any, Any], error: Exception) -> str:
 
 def wrappers_of(env: gym.Env[Any, Any]) -> list[gym.Env[Any, Any]]:
     """The wrappers around an environment except Gymnasium's own, the outermost first."""
-    return [layer for layer in list(_layers(env))[:-1] if _package(layer) != "gymnasium"]
-
-
-def _layers(env: gym.Env[Any, Any]) -> Iterator[gym.Env[Any, Any]]:
-    """An environment, and all environments inside it."""
-    yield env
-    while isinstance(env, gym.Wrapper):
-        env = env.env
-        yield env
+    return [layer for layer in list(layers(env))[:-1] if _package(layer) != "gymnasium"]
 
 
 def _package(layer: gym.Env[Any, Any]) -> str:
