@@ -274,7 +274,7 @@ class AsksNoMonitor(Replaces):
         (CountsLives, "test_a_game_that_goes_on_after_an_end_is_one_episode"),
         (CountsTheLost, "test_an_episode_that_broke_off_is_not_counted"),
         (AsksNoMonitor, "test_what_a_monitor_inside_reports_of_an_episode_takes_precedence"),
-        (DrawsGlobally, "test_collecting_draws_from_no_global_generator"),
+        (DrawsGlobally, "test_a_run_with_it_draws_from_no_global_generator"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )

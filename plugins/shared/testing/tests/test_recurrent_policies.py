@@ -127,9 +127,9 @@ POLICY = attrs.evolve(PLAIN, factory=recurrent(Remembers), recurrent=True)
         (WritesToItsState, "test_what_it_is_given_stays_as_it_was"),
         (HasOneEnvironmentOnly, "test_its_state_goes_in_and_out_for_any_number_of_environments"),
         (CountsRows, "test_rlk_export_can_write_it_as_a_program_for_any_batch"),
-        (HasAnIdleLayer, "test_gradients_reach_every_parameter_of_a_recurrent_policy"),
+        (HasAnIdleLayer, "test_gradients_reach_every_parameter"),
         (HasAConstantOnTheCpu, "test_a_step_is_computed_on_the_device_that_it_was_moved_to"),
-        (IsBoundToTheOriginal, "test_a_copy_of_a_recurrent_policy_has_parameters_of_its_own"),
+        (IsBoundToTheOriginal, "test_a_copy_has_parameters_of_its_own"),
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )

@@ -13,7 +13,7 @@ import logging
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 import torch
 from torch.export import ExportedProgram
@@ -24,22 +24,6 @@ from rlk_export.signature import BATCH, Signature
 
 #: The extra file in a .pt2 that describes its content.
 METADATA = "rlk.json"
-
-
-class Format(Protocol):
-    """A file format."""
-
-    def write(
-        self,
-        file: IO[bytes],
-        program: ExportedProgram,
-        signature: Signature,
-        metadata: Mapping[str, str],
-    ) -> None: ...
-
-    def read(self, data: bytes, signature: Signature) -> tuple[Runs, str]:
-        """The function that runs the program of a file, and the name of the library for it."""
-        ...
 
 
 class Onnx:
@@ -67,15 +51,14 @@ class Onnx:
         file.write(proto.SerializeToString())
 
     def read(self, data: bytes, signature: Signature) -> tuple[Runs, str]:
+        """The function that runs the program of a file, and the name of the library for it."""
         names = [port.name for port in signature.outputs]
         if importlib.util.find_spec("onnxruntime") is None:
             import onnx
             from onnx.reference import ReferenceEvaluator
 
-            session, by = (
-                ReferenceEvaluator(onnx.load_from_string(data)),
-                "onnx's reference evaluator",
-            )
+            session = ReferenceEvaluator(onnx.load_from_string(data))
+            by = "onnx's reference evaluator"
         else:
             import onnxruntime
 
@@ -106,6 +89,7 @@ class Pt2:
         file.write(made.getbuffer())
 
     def read(self, data: bytes, signature: Signature) -> tuple[Runs, str]:
+        """As that of `Onnx`."""
         with _quiet():
             module = torch.export.load(io.BytesIO(data)).module()
 
@@ -139,5 +123,6 @@ def _quiet() -> Iterator[None]:
             logger.setLevel(level)
 
 
+Format = Onnx | Pt2
 #: By suffix, all of `out_file.PACKAGES`.
 FORMATS: dict[str, Format] = {".onnx": Onnx(), ".pt2": Pt2()}

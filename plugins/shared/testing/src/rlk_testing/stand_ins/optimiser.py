@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
 
 from rlk.optimise import Group, Objective
 from rlk.protocols import State
@@ -18,27 +17,16 @@ class StandInOptimiser:
 
     def step(self, objective: Objective) -> Loss:
         loss, gradient = objective.gradient()
-        taken = torch.isfinite(torch.linalg.vector_norm(gradient))
+        norm = torch.linalg.vector_norm(gradient)
+        taken = torch.isfinite(norm)
         if loss.accept is not None:
             taken = taken & loss.accept
         move = torch.where(taken, self.group.learning_rate * gradient, torch.zeros_like(gradient))
         self.group.flat.sub_(move)
-        return with_metrics(loss, grad_norm=torch.linalg.vector_norm(gradient))
+        return loss._replace(metrics={**loss.metrics, "grad_norm": norm})
 
     def state_dict(self) -> State:
         return {}
 
     def load_state_dict(self, state: State) -> None:
         """It has no state."""
-
-
-def with_metrics(loss: Loss, **metrics: Tensor) -> Loss:
-    """The loss with further metrics."""
-    return Loss(
-        loss.value,
-        loss.distribution,
-        loss.prediction,
-        loss.accept,
-        {**loss.metrics, **metrics},
-        loss.outputs,
-    )

@@ -14,13 +14,12 @@ from rlk.hookspecs import hookimpl
 from rlk_testing.contracts.algorithm.contract import AlgorithmContract
 from rlk_testing.contracts.algorithm.off_policy_suite import SOON
 from rlk_testing.contracts.algorithm.off_policy_transitions import TransitionChecks
+from rlk_testing.contracts.algorithm.updates import MovesNothing
 from rlk_testing.contracts.shared.applies import applies
 from rlk_testing.tools.states import same
 
 if TYPE_CHECKING:
-    from rlk.optimise import Objective
-    from rlk.protocols import State
-    from rlk.records import Loss, Step
+    from rlk.records import Step
 
 
 class OffPolicyContract(TransitionChecks, AlgorithmContract):
@@ -224,7 +223,7 @@ class OffPolicyContract(TransitionChecks, AlgorithmContract):
             weight_of: from the weights of the batch, float [B], to others.
         """
         with self.agent_and_batch() as (agent, batch):
-            kept = KeepsGradient()
+            kept = MovesNothing()
             agent.run.optimise.steps[self.critic] = kept
             other = dataclasses.replace(batch, weight=weight_of(batch.weight))
             agent.run.algorithm.update(other, agent.run.optimise)
@@ -254,22 +253,3 @@ class KeepsActions:
     @hookimpl
     def rlk_step(self, step: Step) -> None:
         self.actions.append(np.copy(step.action))
-
-
-class KeepsGradient:
-    """The step of an optimiser that keeps the gradient of its first loss and moves nothing."""
-
-    def __init__(self) -> None:
-        self.gradient: Any = None
-
-    def step(self, objective: Objective) -> Loss:
-        loss, gradient = objective.gradient()
-        if self.gradient is None:
-            self.gradient = gradient.clone()
-        return loss
-
-    def state_dict(self) -> State:
-        return {}
-
-    def load_state_dict(self, state: State) -> None:
-        """It has no state that lives longer than a check."""

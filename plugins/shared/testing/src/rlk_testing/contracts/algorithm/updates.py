@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rlk_testing.contracts.algorithm.suite import AlgorithmSuite
 from rlk_testing.contracts.shared.applies import applies
@@ -100,10 +100,16 @@ class AlgorithmUpdateChecks(AlgorithmSuite):
 
 
 class MovesNothing:
-    """The step of an optimiser that evaluates a loss and its gradient, and moves nothing."""
+    """The step of an optimiser that keeps the gradient of its first loss, and moves nothing."""
+
+    def __init__(self) -> None:
+        self.gradient: Any = None
 
     def step(self, objective: Objective) -> Loss:
-        return objective.gradient()[0]
+        loss, gradient = objective.gradient()
+        if self.gradient is None:
+            self.gradient = gradient.clone()
+        return loss
 
     def state_dict(self) -> State:
         return {}

@@ -53,7 +53,7 @@ class CollectorContract(CollectorSuite):
     def test_it_stores_steps(self) -> None:
         watch = Watch()
         with self.agent(plugins=(self.entry().name, watch)) as agent:
-            agent.run.collector.collect()
+            assert agent.run.collector.collect() is True, "nothing has stopped it"
         assert watch.steps, (
             "a collection stores no step. If it is to step no environment, say so in its "
             "component: steps_nothing=True"

@@ -18,7 +18,6 @@ from rlk_testing.contracts.collector.watched_collection import TwoRanks
 from rlk_testing.contracts.shared.applies import applies
 from rlk_testing.contracts.shared.run_contract import RunContract
 from rlk_testing.environments import Walk
-from rlk_testing.tools.global_generators import global_generators_untouched
 from rlk_testing.tools.states import plain, same
 
 if TYPE_CHECKING:
@@ -100,7 +99,3 @@ class CollectorSuite(RunContract):
             ends = [checkpoint.run_state(one.run) for one in (agent, other)]
             for part in (*checkpoint.PARTS, "storage", "environments", "collector"):
                 assert same(ends[0][part], ends[1][part]), f"its {part} went on differently"
-
-    def test_collecting_draws_from_no_global_generator(self) -> None:
-        with self.agent() as agent, global_generators_untouched():
-            assert agent.run.collector.collect() is True

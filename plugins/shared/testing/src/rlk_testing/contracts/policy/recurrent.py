@@ -16,24 +16,16 @@ import gymnasium as gym
 import torch
 from torch import Tensor
 
-from rlk.protocols import Parameters
 from rlk.spaces import map_observation
 from rlk_networks.observations import preprocess
 from rlk_testing.contracts.policy.meta_device import explained, on_meta
 from rlk_testing.contracts.policy.observations import observations
-from rlk_testing.contracts.policy.suite import PolicySuite
+from rlk_testing.contracts.policy.suite import SIZE, PolicySuite
 from rlk_testing.contracts.shared.applies import applies
 from rlk_testing.tools.torch_threads import one_thread
 
 T, N = 9, 4
 recurrent = applies(lambda suite: suite.record().recurrent)
-
-
-def without_gradient(loss: Tensor, flat: Parameters) -> list[str]:
-    """The names of the parameters that a loss does not depend on."""
-    found = torch.autograd.grad(loss, flat.select()[0], allow_unused=True)
-    pairs = zip(flat.names, found, strict=True)
-    return [name for name, gradient in pairs if gradient is None or not bool(gradient.any())]
 
 
 def patterns() -> Iterator[Tensor]:
@@ -59,6 +51,15 @@ class RecurrentPolicyChecks(PolicySuite):
             policy = self.policy(space)
             with one_thread():
                 yield policy.shared, policy, space
+
+    def outputs(self, policy: Any, space: gym.Space[Any]) -> list[Tensor]:
+        """Those of both heads; of a recurrent policy in the middle of episodes."""
+        if not self.record().recurrent:
+            return list(policy(observations(space, 16 * N), *SIZE))
+        encoder, starts = policy.get_submodule("shared"), torch.zeros(16, N, dtype=torch.bool)
+        with one_thread():
+            features = encoder(inputs(policy, space, 16 * N), random_state(encoder, N), starts)
+        return [policy.get_submodule(name)(features) for name in SIZE]
 
     def test_only_what_says_that_it_is_recurrent_has_a_state(self) -> None:
         for space in self.tried():
@@ -152,33 +153,6 @@ class RecurrentPolicyChecks(PolicySuite):
             with explained(f"a step of the policy in {space}"):
                 found = on_meta(encoder).step(*given)
             assert {part.device.type for part in found} == {"meta"}, f"in {space}"
-
-    @recurrent
-    def test_gradients_reach_every_parameter_of_a_recurrent_policy(self) -> None:
-        for encoder, policy, space in self.encoders():
-            flat = self.made().flatten(policy)
-            x = inputs(policy, space, 16 * N)
-            starts = torch.zeros(16, N, dtype=torch.bool)
-            features = encoder(x, random_state(encoder, N), starts)
-            loss = policy.pi(features).square().mean() + policy.vf(features).square().mean()
-            idle = without_gradient(loss, flat)
-            assert not idle, f"in {space} no gradient reaches {idle}"
-
-    @recurrent
-    def test_a_copy_of_a_recurrent_policy_has_parameters_of_its_own(self) -> None:
-        for encoder, policy, space in self.encoders():
-            flat = self.made().flatten(policy)
-            given = inputs(policy, space, T * N), random_state(encoder, N), next(patterns())
-            copy = flat.clone()
-            copy.check()
-            copied: Any = copy.module.get_submodule("shared")
-            kept = copied(*given).clone()
-            before = encoder(*given).clone()
-            assert torch.equal(kept, before), "a copy gives something else"
-            with torch.no_grad():
-                flat.flat.mul_(0.5)
-            assert torch.equal(copied(*given), kept), "the copy uses the original's"
-            assert not torch.allclose(encoder(*given), before), "what was written is not used"
 
 
 def inputs(policy: Any, space: gym.Space[Any], rows: int, seed: int = 0) -> Any:
