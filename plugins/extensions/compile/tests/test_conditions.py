@@ -15,6 +15,7 @@ import pytest
 import torch
 
 from rlk_compile.conditions import Scope, Unknown, described, tells_apart
+from rlk_compile.signs import signs_of
 
 
 class Way(enum.Enum):
@@ -65,8 +66,9 @@ def scope_of(holder: Any) -> Scope:
      (deque([1], maxlen=1), deque([1], maxlen=2)), (((1, 2),), ((1, 3),)), (((1,),), ([1],)),
      ({(1, 2)}, {(1, 3)}), ({(1, 2): 0}, {(1, 3): 0}), ({"a": 1, "b": 2}, {"b": 2, "a": 1})],
 )  # fmt: skip
-def test_different_values_have_different_descriptions(value: Any, other: Any) -> None:
+def test_different_values_have_different_descriptions_and_signs(value: Any, other: Any) -> None:
     assert described(value) == described(value) != described(other)
+    assert signs_of([value]) == signs_of([value]) != signs_of([other])
 
 
 @pytest.mark.parametrize(

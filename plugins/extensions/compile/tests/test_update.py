@@ -35,13 +35,13 @@ def test_after_three_calls_conditions_are_looked_at_now_and_then(
     with made() as agent:
         agent.learn(20)
         looks = []
-        original = Scope.describe
+        original = Scope.find_all
 
-        def describe(self: Scope, expressions: Any) -> Any:
+        def find_all(self: Scope, expressions: Any) -> Any:
             looks.append(1)
             return original(self, expressions)
 
-        monkeypatch.setattr(Scope, "describe", describe)
+        monkeypatch.setattr(Scope, "find_all", find_all)
         for _ in range(600):
             compiled(agent)(agent.run.storage.sample(8), agent.run.optimise)
     assert len(looks) == 1, "once in CHECK_EVERY = 512 calls"
@@ -61,15 +61,15 @@ def test_a_number_that_a_callback_changes_acts_on_the_updates_after_that_collect
     class StopsLearning:
         @hookimpl
         def rlk_rollout_end(self, run: Any) -> None:
-            if run.timesteps == 700:
+            if run.timesteps == 7_000:
                 run.algorithm.factor = 0.0
                 self.before = run.parameters.flat.clone()
 
     callback = StopsLearning()
-    with made(algorithm=Scaled, n_steps=100, learning_rate=0.05) as agent:
-        agent.learn(300)
+    with made(algorithm=Scaled, n_steps=1_000, learning_rate=0.05) as agent:
+        agent.learn(3_000)
         assert compiled(agent).reports, compiled(agent).reasons
-        agent.learn(600, callback=callback, reset_num_timesteps=False)
+        agent.learn(6_000, callback=callback, reset_num_timesteps=False)
         assert "" in compiled(agent).reasons
         assert agent.run.parameters.flat.equal(callback.before)
 

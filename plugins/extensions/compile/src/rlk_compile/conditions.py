@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import builtins
 import enum
+import functools
 import inspect
 import sys
+import types
 from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -28,6 +30,7 @@ Conditions = dict[str, str]
 _OF_TORCH = (torch.dtype, torch.device, torch.memory_format, torch.Size)
 _SIMPLE = (bool, int, float, complex, str, bytes, enum.Enum, *_OF_TORCH)
 _SEQUENCES = (tuple, list, set, frozenset, deque)
+_DESCRIBED = (*_SIMPLE, Tensor, types.ModuleType, *_SEQUENCES, Mapping)
 _IMPORTED, _BUILTINS = "__import_", "__builtins_dict__"
 
 
@@ -54,9 +57,17 @@ class Scope:
             Unknown: if it finds no object.
         """
         try:
-            return eval(expression, self._names)
+            return eval(_code(expression), self._names)
         except Exception as error:
             raise Unknown(f"{expression} finds nothing: {error}") from error
+
+    def find_all(self, expressions: Iterable[str]) -> list[Any]:
+        """The objects that expressions find.
+
+        Raises:
+            Unknown: if one finds no object.
+        """
+        return [self.find(expression) for expression in expressions]
 
     def describe(self, expressions: Iterable[str]) -> Conditions:
         """The descriptions of the objects that expressions find.
@@ -64,19 +75,8 @@ class Scope:
         Raises:
             Unknown: if one finds no object.
         """
-        memories: dict[int, int] = {}
-        found = {}
-        for expression in expressions:
-            value = self.find(expression)
-            text = described(value)
-            if isinstance(value, Tensor):
-                # Tensors that share memory must share it again, each at the same offset.
-                memory = value.untyped_storage()
-                number = memories.setdefault(memory.data_ptr(), len(memories))
-                text += f" {value.requires_grad} {memory.nbytes()} {number}"
-                text += f" {value.storage_offset()}"
-            found[expression] = text
-        return found
+        places = list(expressions)
+        return dict(zip(places, descriptions(self.find_all(places)), strict=True))
 
 
 class _Globals:
@@ -89,6 +89,36 @@ class _Globals:
         if name.startswith(_IMPORTED):
             return sys.modules[name.removeprefix(_IMPORTED).replace("_dot_", ".")]
         return vars(builtins) if name.startswith(_BUILTINS) else self._around[name]
+
+
+@functools.cache
+def _code(expression: str) -> types.CodeType:
+    return compile(expression, "<condition>", "eval")
+
+
+def descriptions(values: Iterable[Any]) -> list[str]:
+    """A description of each object; all of them together tell which tensors share memory."""
+    memories: dict[int, int] = {}
+    found = []
+    for value in values:
+        text = described(value)
+        if isinstance(value, Tensor):
+            text = " ".join([text, *map(str, place_of(value, memories))])
+        found.append(text)
+    return found
+
+
+def place_of(tensor: Tensor, memories: dict[int, int]) -> tuple[Any, ...]:
+    """Whether it requires a gradient, the bytes and the number of its memory, and its offset there.
+
+    Tensors that share memory must share it again, each at the same offset.
+
+    Args:
+        memories: the numbers of memories by their addresses; that of a new one is added.
+    """
+    memory = tensor.untyped_storage()
+    number = memories.setdefault(memory.data_ptr(), len(memories))
+    return tensor.requires_grad, memory.nbytes(), number, tensor.storage_offset()
 
 
 def described(value: Any) -> str:
@@ -107,9 +137,18 @@ def described(value: Any) -> str:
     if isinstance(value, Mapping):
         keys = [_written(key) if _is_simple(key) else type(key).__qualname__ for key in value]
         return f"{of} {', '.join(keys)}"
-    # An attribute that hides one of the class, because another function was put in its place.
-    hidden = [name for name in getattr(value, "__dict__", ()) if hasattr(type(value), name)]
-    return " ".join([of, *sorted(hidden)])
+    return " ".join([of, *hidden(value)])
+
+
+def has_own_form(value: Any) -> bool:
+    """Whether the description of an object says more of it than its class and what it hides."""
+    return value is None or isinstance(value, _DESCRIBED) or _has_name(value)
+
+
+def hidden(value: Any) -> list[str]:
+    """The attributes that hide one of the class: another function was put in its place."""
+    own, names = type(value), getattr(value, "__dict__", ())
+    return sorted(name for name in names if hasattr(own, name))
 
 
 def _is_simple(value: Any) -> bool:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rlk.running.run import Run
 
 #: The conditions of compiled updates are checked after collections of so many timesteps.
-TIMESTEPS = 100
+TIMESTEPS = 1_000
 
 
 class Compile:
@@ -69,9 +69,10 @@ class Compile:
 
     @hookimpl
     def rlk_rollout_end(self, run: Run) -> None:
-        """A callback may have changed what the updates depend on, which takes 80 µs to compare.
+        """A callback may have changed what the updates depend on.
 
-        So it is not done after every collection, for one may be a single step.
+        To compare it takes half a millisecond, so it is not done after every collection, for one
+        may be a single step.
         """
         period = run.timesteps // TIMESTEPS
         if self.update is not None and period != self._period:

@@ -23,12 +23,11 @@ _WITHIN = ("__func__", "fget", "fset", "fdel")
 
 
 def code_of(value: Any) -> Iterator[types.CodeType]:
-    """The code of a function, or of all functions that a class defines or inherits.
+    """The code of `functions_of`.
 
-    Left out are classes of torch and of Python, and what attrs generates. What a function finds in
-    its closure and in globals has guards of its own.
+    What a function finds in its closure and in globals has guards of its own.
     """
-    return (function.__code__ for function in _functions(value))
+    return (function.__code__ for function in functions_of(value))
 
 
 def with_inner(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -45,11 +44,17 @@ def digest_of(value: Any) -> str:
     It includes plain defaults of arguments, because those of a constructor have no guards. It is ""
     if the value has no code of its own.
     """
-    digests = [_digest(function.__code__) + _defaults(function) for function in _functions(value)]
+    digests = [
+        _digest(function.__code__) + defaults_of(function) for function in functions_of(value)
+    ]
     return _hashed("".join(digests)) if digests else ""
 
 
-def _functions(value: Any) -> Iterator[Any]:
+def functions_of(value: Any) -> Iterator[Any]:
+    """The function itself, or all functions that a class defines or inherits.
+
+    Left out are classes of torch and of Python, and what attrs generates.
+    """
     if not isinstance(value, type):
         yield from _within(value)
         return
@@ -70,7 +75,7 @@ def _within(value: Any) -> Iterator[Any]:
             yield from _within(getattr(value, name, None))
 
 
-def _defaults(function: Any) -> str:
+def defaults_of(function: Any) -> str:
     """The defaults of a function's arguments; those of another kind than numbers by their class."""
     defaults = function.__defaults__, sorted((function.__kwdefaults__ or {}).items())
     return "" if defaults == (None, []) else _default(defaults)

@@ -10,8 +10,9 @@ from torch import Tensor
 from rlk.records import Update
 from rlk_compile import trace
 from rlk_compile.call_plan import CallPlan
-from rlk_compile.conditions import Scope, Unknown
+from rlk_compile.conditions import Scope, Unknown, descriptions
 from rlk_compile.leaves import kind, reader
+from rlk_compile.signs import signs_of
 from rlk_compile.structure import Structure
 from rlk_compile.trace import Execute, Retraced
 
@@ -48,6 +49,7 @@ class Program:
         self._moving = call_plan.moving
         self._find(scope_of(update, batch, optimise), tensors)
         self._moved, self._confirmed, self._until_check = False, 0, 0
+        self._signs: list[Any] | None = None
 
     @property
     def fixed(self) -> list[Tensor]:
@@ -103,8 +105,7 @@ class Program:
     def _check(self, batch: Any, optimise: Any, tensors: Sequence[Tensor]) -> None:
         scope, before = scope_of(self._update, batch, optimise), self._inputs
         try:
-            if scope.describe(self.call_plan.conditions) != self.call_plan.conditions:
-                raise Retraced
+            self._compare(scope.find_all(self.call_plan.conditions))
             self._find(scope, tensors)
         except Unknown as error:
             raise Retraced from error
@@ -118,6 +119,18 @@ class Program:
         self._confirmed = 1 if moved else self._confirmed + 1
         self._moved = moved
         self._until_check = CHECK_EVERY if self._confirmed >= CONFIRMATIONS else 1
+
+    def _compare(self, values: list[Any]) -> None:
+        """Compare the objects of the conditions with their descriptions, if anything changed.
+
+        Raises:
+            Retraced: if one has another description.
+        """
+        signs = signs_of(values)
+        if signs != self._signs:
+            if descriptions(values) != [*self.call_plan.conditions.values()]:
+                raise Retraced
+            self._signs = signs
 
     def _find(self, scope: Scope, tensors: Sequence[Tensor]) -> None:
         self._inputs = self.call_plan.gather(scope, tensors)
