@@ -30,7 +30,7 @@ CONDITIONAL = {
     "LoggerContract": 2,
     "NoiseContract": 6,
     "OffPolicyContract": 6,
-    "PolicyContract": 19,
+    "PolicyContract": 14,
     "PresetContract": 4,
     "SerializerContract": 9,
     "StorageContract": 25,
