@@ -168,6 +168,34 @@ def test_what_joins_by_itself_is_left_out_as_the_error_says(tmp_path):
         assert "csv" not in names and "checkpoint" in names
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            {"noise_std": 0.2},
+            "noise_std: it is the sigma of a noise: --plugin normal-noise:sigma=0.2",
+        ),
+        ({"noise_type": "normal"}, "noise_type: use --plugin normal-noise:sigma=VALUE, or"),
+        (
+            {"noise_std": 0.2, "noise_type": "ornstein-uhlenbeck"},
+            "noise_type: use --plugin ornstein-uhlenbeck-noise:sigma=0.2, or",
+        ),
+        (
+            {"noise_std": 0.2, "noise": "ornstein-uhlenbeck-noise"},
+            "noise_std: use --plugin ornstein-uhlenbeck-noise:sigma=0.2, or",
+        ),
+        (
+            {"noise_std": 0.2, "noise": "adaptive-parameter-noise"},
+            "noise_std: use --plugin adaptive-parameter-noise:initial_stddev=0.2,desired_action_s",
+        ),
+    ],
+)
+def test_the_words_of_a_noise_are_known_together_and_alone(given, said):
+    with pytest.raises(PlanError) as error:
+        rlk.make("td3", env="Pendulum-v1", **given)
+    assert str(error.value).startswith(said)
+
+
 def test_a_noise_of_the_run_is_named_so_that_it_stays_without_the_preset():
     given = {"noise": "normal-noise", "noise_type": "normal", "noise_std": 0.2}
     with pytest.raises(PlanError, match=r"use --plugin normal-noise:sigma=0\.2, or"):

@@ -73,7 +73,9 @@ _FORM = "write dict(name=value, …), with numbers, texts, lists, tables and nam
 
 
 def refuse_words_of_others(draft: Draft, chosen: Iterable[Choice]) -> None:
-    """PlanError for the first setting by another library's name that its component does not have.
+    """PlanError for a setting by another library's name that its component does not have.
+
+    Of several, it is the first for which there is something to type, maybe with the others' values.
 
     Args:
         draft: all settings. Those of the algorithm and of the policy are looked at.
@@ -85,14 +87,18 @@ def refuse_words_of_others(draft: Draft, chosen: Iterable[Choice]) -> None:
     for choice in chosen:
         own = settings.names(choice.component.config)
         given = _given(draft, choice, owners) if choice.slot in ("algorithm", "policy") else {}
+        found: dict[str, Instead] = {}
         for word in (word for word in given if word not in own):
             words = WordsOfOthers(draft.registries, in_run(draft, chosen))
             if choice.slot == "policy":
-                found = words.keyword(word, given[word], TABLES["policy_kwargs"])
+                one = words.keyword(word, given[word], TABLES["policy_kwargs"])
             else:
-                found = words.instead(word, given[word], given)
-            if found is not None:
-                raise PlanError(f"{word}: {found}")
+                one = words.instead(word, given[word], given)
+            if one is not None:
+                found[word] = one
+        if found:
+            word = max(found, key=lambda one: bool(found[one].typed()))
+            raise PlanError(f"{word}: {found[word]}")
 
 
 def in_run(draft: Draft, chosen: Iterable[Choice]) -> tuple[Choice, ...]:
