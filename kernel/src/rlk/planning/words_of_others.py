@@ -220,9 +220,31 @@ class WordsOfOthers:
                 return Instead.said(found)
             if found is not None and is_off(component, word, value):
                 return Instead.said(OFF) if found else Instead.without(component)
+            if found is not None and self._would_be_unused(component):
+                return Instead.said(self._of_unused_distribution(component))
             if found is not None:
                 return Instead(plugins={component.name: found})
         return None
+
+    def _would_be_unused(self, component: Component) -> bool:
+        """Whether it is a distribution, and the algorithm of the run draws actions from none."""
+        distributions = self.registries.distributions.named(component.name)
+        is_distribution = any(entry.component() is component for entry in distributions)
+        return is_distribution and not all(map(_draws, self._algorithms()))
+
+    def _of_unused_distribution(self, component: Component) -> str:
+        """A sentence: the algorithms that may have a distribution, for a run of another one."""
+        others = (entry.component() for entry in self.registries.algorithms)
+        names = [o.name for o in others if _draws(o) and fits(component, "distributions", o)]
+        return (
+            f"it is of the distribution {component.name}, and {self.choices[0].title} draws its "
+            f"actions from no distribution. Leave it out, or use --plugin {component.name} with "
+            f"an algorithm that does: {', '.join(sorted(names))}."
+        )
+
+    def _algorithms(self) -> list[Component]:
+        """The algorithm of the run; empty if it is unknown."""
+        return [choice.component for choice in self.choices[:1]]
 
     def _of_class(self, word: str, value: Any) -> Instead | None:
         """By the class that is its value, if rlk has it under another name or it is a wrapper."""
@@ -245,7 +267,7 @@ class WordsOfOthers:
     def _absent(self, kinds: Iterable[str]) -> Iterator[Component]:
         """Installed components that the run may have besides, the shortest names first."""
         taken = {choice.name for choice in self.choices}
-        algorithms = [choice.component for choice in self.choices[:1]]
+        algorithms = self._algorithms()
         for kind in kinds:
             for entry in sorted(self.registries[kind], key=lambda one: (len(one.name), one.name)):
                 with contextlib.suppress(BrokenPlugin):
@@ -253,6 +275,11 @@ class WordsOfOthers:
                     is_new = entry.name == component.name not in taken
                     if is_new and all(fits(component, kind, one) for one in algorithms):
                         yield component
+
+
+def _draws(algorithm: Component) -> bool:
+    """Whether an algorithm draws its actions from a distribution."""
+    return "distribution" in algorithm.defaults
 
 
 def _read(value: Any) -> Any:
