@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 
 import attrs
@@ -211,6 +212,31 @@ def test_an_epsilon_that_the_optimiser_ignores_is_refused(
         planned(optimiser=optimiser, **{epsilon: 0.1})
     assert planned(optimiser=optimiser).optimiser.name == optimiser
     assert getattr(planned(optimiser="adam", **{epsilon: 0.1}).algorithm.config, epsilon) == 0.1
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "given", "reason"),
+    [
+        ("a2c", {"epsilon": 0.1, "torch-optim.kind": "SGD"}, "has no eps with kind=SGD"),
+        ("acer", {"rprop_epsilon": 0.1, "torch-optim.kind": "Rprop"}, "has no eps with kind=Rprop"),
+        ("ppo1", {"adam_epsilon": 0.1, "torch-optim.arguments": {"eps": 1.0}}, "arguments.eps=1.0"),
+        ("a2c", {"epsilon": 0.1, "adam.eps": 1.0}, "takes its own eps=1.0 instead"),
+    ],
+)
+def test_an_epsilon_that_the_settings_of_the_optimiser_replace_is_refused(algorithm, given, reason):
+    own, other = given
+    base = {"env": BY_ACTION_SPACE["Discrete"], "optimiser": other.partition(".")[0]}
+
+    def planned(*keys):
+        return resolve(
+            rlk.default_kernel(), make_spec(algorithm, base | {key: given[key] for key in keys})
+        )
+
+    refused = rf"{own}=0\.1 would have no effect: .*{re.escape(reason)}.* Leave {own} out\.$"
+    with pytest.raises(PlanError, match=refused):
+        planned(own, other)
+    assert planned(other).optimiser.name == base["optimiser"]
+    assert getattr(planned(own).algorithm.config, own) == 0.1
 
 
 @pytest.mark.parametrize("algorithm", ["a2c", "acktr", "ppo", "ppo2"])

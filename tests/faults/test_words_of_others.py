@@ -168,6 +168,54 @@ def test_what_joins_by_itself_is_left_out_as_the_error_says(tmp_path):
         assert "csv" not in names and "checkpoint" in names
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            {"noise_std": 0.2},
+            "noise_std: it is the sigma of a noise: --plugin normal-noise:sigma=0.2",
+        ),
+        ({"noise_type": "normal"}, "noise_type: use --plugin normal-noise:sigma=VALUE, or"),
+        (
+            {"noise_std": 0.2, "noise_type": "ornstein-uhlenbeck"},
+            "noise_type: use --plugin ornstein-uhlenbeck-noise:sigma=0.2, or",
+        ),
+        (
+            {"noise_std": 0.2, "noise": "ornstein-uhlenbeck-noise"},
+            "noise_std: use --plugin ornstein-uhlenbeck-noise:sigma=0.2, or",
+        ),
+        (
+            {"noise_std": 0.2, "noise": "adaptive-parameter-noise"},
+            "noise_std: use --plugin adaptive-parameter-noise:initial_stddev=0.2,desired_action_s",
+        ),
+    ],
+)
+def test_the_words_of_a_noise_are_known_together_and_alone(given, said):
+    with pytest.raises(PlanError) as error:
+        rlk.make("td3", env="Pendulum-v1", **given)
+    assert str(error.value).startswith(said)
+
+
+@pytest.mark.parametrize("algo", ["ddpg", "td3"])
+@pytest.mark.parametrize(
+    "given", [{"use_sde": True}, {"sde_sample_freq": 4}, {"policy_kwargs": {"log_std_init": -2}}]
+)
+def test_an_algorithm_without_a_distribution_names_those_that_may_have_one(algo, given):
+    with pytest.raises(PlanError, match=f"'{algo}'.* draws its actions from no") as error:
+        rlk.make(algo, env="Pendulum-v1", **given)
+    said = str(error.value)
+    named = said.partition("with an algorithm that does: ")[2].removesuffix(".").split(", ")
+    assert {"a2c", "ppo", "sac"} <= {*named} and not {"ddpg", "td3", "dqn", "acer"} & {*named}
+    for other in {*named} - {"bc"}:  # which needs data of an expert
+        with rlk.make(other, env="Pendulum-v1", plugins=["gsde"]) as agent:
+            assert agent.plan.distribution.name == "gsde"
+
+
+def test_what_is_off_anyway_is_left_out_of_an_algorithm_without_a_distribution():
+    with pytest.raises(PlanError, match="use_sde: there is none unless you ask for it"):
+        rlk.make("td3", env="Pendulum-v1", use_sde=False)
+
+
 def test_a_noise_of_the_run_is_named_so_that_it_stays_without_the_preset():
     given = {"noise": "normal-noise", "noise_type": "normal", "noise_std": 0.2}
     with pytest.raises(PlanError, match=r"use --plugin normal-noise:sigma=0\.2, or"):

@@ -224,6 +224,13 @@ class Discounts(Protocol):
     gamma: float
 
 
+class IgnoresOptions(Protocol):
+    """Settings of an optimiser that does not read every option of a parameter group."""
+
+    #: Why it ignores the option (`eps`), as words to put behind its title; "" if it reads it.
+    def ignores(self, option: str) -> str: ...
+
+
 class KeepsInfos(Protocol):
     """Settings of a storage that stores numbers from the infos with every step, as `info.KEY`.
 

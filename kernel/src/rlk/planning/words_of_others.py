@@ -73,7 +73,9 @@ _FORM = "write dict(name=value, …), with numbers, texts, lists, tables and nam
 
 
 def refuse_words_of_others(draft: Draft, chosen: Iterable[Choice]) -> None:
-    """PlanError for the first setting by another library's name that its component does not have.
+    """PlanError for a setting by another library's name that its component does not have.
+
+    Of several, it is the first for which there is something to type, maybe with the others' values.
 
     Args:
         draft: all settings. Those of the algorithm and of the policy are looked at.
@@ -85,14 +87,18 @@ def refuse_words_of_others(draft: Draft, chosen: Iterable[Choice]) -> None:
     for choice in chosen:
         own = settings.names(choice.component.config)
         given = _given(draft, choice, owners) if choice.slot in ("algorithm", "policy") else {}
+        found: dict[str, Instead] = {}
         for word in (word for word in given if word not in own):
             words = WordsOfOthers(draft.registries, in_run(draft, chosen))
             if choice.slot == "policy":
-                found = words.keyword(word, given[word], TABLES["policy_kwargs"])
+                one = words.keyword(word, given[word], TABLES["policy_kwargs"])
             else:
-                found = words.instead(word, given[word], given)
-            if found is not None:
-                raise PlanError(f"{word}: {found}")
+                one = words.instead(word, given[word], given)
+            if one is not None:
+                found[word] = one
+        if found:
+            word = max(found, key=lambda one: bool(found[one].typed()))
+            raise PlanError(f"{word}: {found[word]}")
 
 
 def in_run(draft: Draft, chosen: Iterable[Choice]) -> tuple[Choice, ...]:
@@ -214,9 +220,31 @@ class WordsOfOthers:
                 return Instead.said(found)
             if found is not None and is_off(component, word, value):
                 return Instead.said(OFF) if found else Instead.without(component)
+            if found is not None and self._would_be_unused(component):
+                return Instead.said(self._of_unused_distribution(component))
             if found is not None:
                 return Instead(plugins={component.name: found})
         return None
+
+    def _would_be_unused(self, component: Component) -> bool:
+        """Whether it is a distribution, and the algorithm of the run draws actions from none."""
+        distributions = self.registries.distributions.named(component.name)
+        is_distribution = any(entry.component() is component for entry in distributions)
+        return is_distribution and not all(map(_draws, self._algorithms()))
+
+    def _of_unused_distribution(self, component: Component) -> str:
+        """A sentence: the algorithms that may have a distribution, for a run of another one."""
+        others = (entry.component() for entry in self.registries.algorithms)
+        names = [o.name for o in others if _draws(o) and fits(component, "distributions", o)]
+        return (
+            f"it is of the distribution {component.name}, and {self.choices[0].title} draws its "
+            f"actions from no distribution. Leave it out, or use --plugin {component.name} with "
+            f"an algorithm that does: {', '.join(sorted(names))}."
+        )
+
+    def _algorithms(self) -> list[Component]:
+        """The algorithm of the run; empty if it is unknown."""
+        return [choice.component for choice in self.choices[:1]]
 
     def _of_class(self, word: str, value: Any) -> Instead | None:
         """By the class that is its value, if rlk has it under another name or it is a wrapper."""
@@ -239,7 +267,7 @@ class WordsOfOthers:
     def _absent(self, kinds: Iterable[str]) -> Iterator[Component]:
         """Installed components that the run may have besides, the shortest names first."""
         taken = {choice.name for choice in self.choices}
-        algorithms = [choice.component for choice in self.choices[:1]]
+        algorithms = self._algorithms()
         for kind in kinds:
             for entry in sorted(self.registries[kind], key=lambda one: (len(one.name), one.name)):
                 with contextlib.suppress(BrokenPlugin):
@@ -247,6 +275,11 @@ class WordsOfOthers:
                     is_new = entry.name == component.name not in taken
                     if is_new and all(fits(component, kind, one) for one in algorithms):
                         yield component
+
+
+def _draws(algorithm: Component) -> bool:
+    """Whether an algorithm draws its actions from a distribution."""
+    return "distribution" in algorithm.defaults
 
 
 def _read(value: Any) -> Any:

@@ -2,8 +2,9 @@
 
 A full disk, a deleted folder, a file system that does not answer: none of them should cost the
 training done so far. So an `OSError` that a plugin raises between iterations does not end the run.
-The first one of each writer is printed, all are counted, and the end of the run reports what is
-missing: a writer that has written later what it could not write before is not among it.
+The first one of each writer is printed, and so is the first one after it has written again: that a
+disk which had been freed is full anew is news. All are counted, and the end of the run reports what
+is missing: a writer that has written later what it could not write before is not among it.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class FailedWrites:
         return "\n".join(["not everything could be written:", *lines])
 
     def note(self, writer: str, error: Exception) -> None:
-        """Remember that a write failed; the first of several in a row is printed.
+        """Remember that a write failed; the first of those without a success between is printed.
 
         Raises:
             BrokenPipeError: if it is one of the output, whose reader wants no more (`| head`).

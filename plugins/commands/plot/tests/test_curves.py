@@ -12,12 +12,12 @@ import rlk
 from rlk.errors import BadFile, RlkError
 from rlk_plot.curves import (
     folder_of,
-    one_count,
     read_run,
     rolling_mean,
     shared_evaluations,
     spread,
 )
+from rlk_plot.rows import one_count
 from rlk_wrappers import results
 
 Make = Callable[..., Path]
@@ -75,6 +75,36 @@ def test_without_a_monitor_the_rows_of_progress_are_drawn(tmp_path: Path) -> Non
     assert curve.timesteps.tolist() == [200.0]
     assert curve.smoothed and curve.averaged == 100
     assert curve.algo == tmp_path.name
+
+
+OF_SB3 = "rollout/ep_rew_mean,time/total_timesteps,time/time_elapsed,train/loss"
+
+
+def test_rows_of_stable_baselines3_are_drawn_although_they_count_no_episodes(
+    tmp_path: Path,
+) -> None:
+    """Those of its on-policy algorithms; the first is of no episode, the last of an evaluation."""
+    (tmp_path / "progress.csv").write_text(f"{OF_SB3}\n,64,1,0.5\n21.5,128,2,0.4\n,192,3,0.3\n")
+    curve = read_run(tmp_path)
+    assert curve.returns.tolist() == [21.5]
+    assert (curve.x("timesteps").tolist(), curve.x("time").tolist()) == ([128.0], [2.0])
+    assert curve.smoothed and curve.averaged == 100
+    with pytest.raises(RlkError, match=r"does not count its episodes.*Use --x timesteps or"):
+        curve.x("episodes")
+
+
+def test_rows_without_a_mean_return_say_so(tmp_path: Path) -> None:
+    path = tmp_path / "progress.csv"
+    path.write_text("time/total_timesteps,time/fps\n64,100\n")
+    told = "has no column rollout/ep_rew_mean, only time/total_timesteps, time/fps"
+    with pytest.raises(RlkError, match=rf"{told}.*monitor_dir=FOLDER"):
+        read_run(tmp_path)
+    path.write_text(f"{OF_SB3}\n,64,1,0.5\n")
+    with pytest.raises(RlkError, match="no episode has ended"):
+        read_run(tmp_path)
+    path.write_text(f"{OF_SB3}\n1.0,many,1,0.5\n")
+    with pytest.raises(BadFile, match=r"is damaged.*many"):
+        read_run(tmp_path)
 
 
 def test_monitor_files_of_stable_baselines_are_a_run_by_the_name_of_its_folder(

@@ -90,6 +90,20 @@ def test_runs_that_cannot_be_drawn_are_left_out_and_named(
     assert legends == ["mean of 2 runs and 2 episodes ± std"]
 
 
+def test_runs_that_do_not_count_episodes_are_left_out_of_an_axis_of_episodes(
+    run_folder: Make, legends: list[str]
+) -> None:
+    run_folder(Path("s1"), EPISODES)
+    Path("PPO_1").mkdir()
+    rows = "rollout/ep_rew_mean,time/total_timesteps,time/time_elapsed\n1.5,200,20\n2.5,400,40\n"
+    Path("PPO_1/progress.csv").write_text(rows)
+    assert called("s1", "PPO_1").stderr == ""
+    assert legends == ["episodes", "mean of 2 episodes", "mean of the last 100 episodes"]
+    note = called("s1", "PPO_1", "--x", "episodes").stderr
+    assert note.startswith("note: not drawn: PPO_1 does not count its episodes")
+    assert legends[3:] == ["episodes", "mean of 2 episodes"]
+
+
 def test_where_one_of_several_runs_is_left_it_is_drawn_where_several_are(
     run_folder: Make,
 ) -> None:

@@ -64,11 +64,25 @@ def test_what_no_plan_holds_of_a_models_arguments_comes_back(tmp_path: Path) -> 
 def test_a_file_that_lacks_what_it_should_say_of_its_model_is_damaged(tmp_path: Path) -> None:
     A2C("MlpPolicy", "CartPole-v1").save(tmp_path / "model")
     state = model_files.read(tmp_path / "model.zip")
-    for key in state["baselines"]:
+    for key in state["baselines"].keys() - {"module"}:
         lacking = {name: part for name, part in state["baselines"].items() if name != key}
         (tmp_path / "damaged.pkl").write_bytes(as_pickle_bytes({**state, "baselines": lacking}))
         with pytest.warns(DeprecationWarning), pytest.raises(BadFile, match=f"damaged.*{key}"):
             A2C.load(tmp_path / "damaged.pkl")
+
+
+def test_a_file_from_before_modules_were_saved_is_loaded_or_refused_by_its_class_alone(
+    tmp_path: Path,
+) -> None:
+    A2C("MlpPolicy", "CartPole-v1").save(tmp_path / "model")
+    state = model_files.read(tmp_path / "model.zip")
+    assert state["baselines"].pop("module") == "rlk_baselines"
+    (tmp_path / "older.pkl").write_bytes(as_pickle_bytes(state))
+    with pytest.warns(DeprecationWarning):
+        assert A2C.load(tmp_path / "older.pkl").seed is None
+    told = r"a model of A2C, not of PPO2\. Write A2C\.load"
+    with pytest.warns(DeprecationWarning), pytest.raises(ValueError, match=told):
+        PPO2.load(tmp_path / "older.pkl")
 
 
 def test_an_activation_of_torch_comes_back_and_serves_again(tmp_path: Path) -> None:

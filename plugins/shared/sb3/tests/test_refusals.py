@@ -10,7 +10,7 @@ import pytest
 from gymnasium import spaces
 
 from rlk_baselines.refusals import Refused
-from rlk_sb3 import A2C, DQN, PPO, SAC, HerReplayBuffer
+from rlk_sb3 import A2C, DDPG, DQN, PPO, SAC, TD3, HerReplayBuffer
 from rlk_sb3_contrib import MaskablePPO, RecurrentPPO
 
 VECTOR = spaces.Box(-1, 1, (2,))
@@ -117,3 +117,11 @@ def test_an_argument_of_another_type_is_refused_before_anything_is_computed_from
 ) -> None:
     with pytest.raises(Refused, match=words):
         kind("MlpPolicy", "CartPole-v1", **keywords)
+
+
+@pytest.mark.parametrize("cls", [DDPG, TD3, DQN])
+def test_an_argument_of_other_classes_is_refused_with_their_names(cls: Any) -> None:
+    with pytest.raises(TypeError, match=r"use_sde.\. Of rlk_sb3, these take it: A2C, PPO, SAC"):
+        cls("MlpPolicy", "Pendulum-v1", use_sde=True)
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'no_such_argument'$"):
+        cls("MlpPolicy", "Pendulum-v1", no_such_argument=1)

@@ -47,7 +47,7 @@ def plot(runs: tuple[str, ...], out: Path | None, x: str, smooth: int | None) ->
     from rlk_plot.figure import draw
     from rlk_plot.notes import notes_on
 
-    curves, left_out = _read(runs)
+    curves, left_out = _read(runs, x)
     is_single = len(curves) + len(left_out) == 1
     path = out or (
         curves[0].folder / "learning_curve.png" if is_single else Path("learning_curves.png")
@@ -62,8 +62,8 @@ def plot(runs: tuple[str, ...], out: Path | None, x: str, smooth: int | None) ->
     click.echo(f"wrote {path}")
 
 
-def _read(runs: Sequence[str]) -> tuple[list[Curve], list[str]]:
-    """The curves of these runs, one for each folder, and why each of the others has none.
+def _read(runs: Sequence[str], x: str) -> tuple[list[Curve], list[str]]:
+    """The curves of these runs over `x`, one for each folder, and why each of the others has none.
 
     Raises:
         RlkError: if one does not exist, which a pattern of the shell never gives, or if there is no
@@ -80,7 +80,9 @@ def _read(runs: Sequence[str]) -> tuple[list[Curve], list[str]]:
         try:
             folder = folder_of(run)
             if folder not in curves:
-                curves[folder] = read_run(folder)
+                curve = read_run(folder)
+                curve.x(x)
+                curves[folder] = curve
         except RlkError as error:
             errors[str(error)] = error
     if not curves:

@@ -1,4 +1,4 @@
-"""The data of a run: episodes of monitor files (else rows of progress.csv), and evaluations.
+"""The data of a run: episodes of monitor files (else `rows`), and evaluations.
 
 The monitor files of Stable Baselines (`0.monitor.csv`, …) are read like those of rlk.
 
@@ -7,7 +7,6 @@ Dimensions: E episodes (or rows), K evaluations.
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from rlk.errors import BadFile, RlkError
 from rlk.files import looking_at, users_path
 from rlk.records import Array
 from rlk.structure import structured
+from rlk_plot.rows import MEAN_RETURN, columns_of, from_progress, one_count
 from rlk_wrappers.results import get_monitor_files, load_results, read_monitor_header
 
 #: A folder with any of these files is a run folder.
@@ -42,7 +42,8 @@ class Curve:
         components: the components that affect learning, by their roles, except the algorithm.
         settings: of all components that affect learning, by dotted key, the algorithm's without its
             name; of the environment; and the number of environments and the timesteps of the plan.
-        returns: float64 [E]. timesteps, episodes, seconds: float64 [E], at the end of each.
+        returns: float64 [E]. timesteps, episodes, seconds: float64 [E], at the end of each;
+            episodes are None if rows of Stable-Baselines3 do not count them.
         smoothed: whether a return is already a mean over many episodes, as in a row of metrics.
         evaluated_at: float64 [K], timesteps of evaluations, of all calls of `learn` as one count.
         evaluations: float64 [K], their mean returns.
@@ -56,7 +57,7 @@ class Curve:
     settings: Mapping[str, Any] = attrs.field(repr=False)
     returns: Array = attrs.field(repr=False)
     timesteps: Array = attrs.field(repr=False)
-    episodes: Array = attrs.field(repr=False)
+    episodes: Array | None = attrs.field(repr=False)
     seconds: Array = attrs.field(repr=False)
     smoothed: bool
     evaluated_at: Array = attrs.field(repr=False)
@@ -71,8 +72,21 @@ class Curve:
         return asked if isinstance(asked, int) else _OF_A_ROW
 
     def x(self, name: str) -> Array:
-        """float64 [E]: `timesteps`, `episodes` or `time` (seconds)."""
-        return {"timesteps": self.timesteps, "episodes": self.episodes, "time": self.seconds}[name]
+        """float64 [E]: `timesteps`, `episodes` or `time` (seconds).
+
+        Raises:
+            RlkError: if the run does not have them.
+        """
+        values = {"timesteps": self.timesteps, "episodes": self.episodes, "time": self.seconds}[
+            name
+        ]
+        if values is None:
+            raise RlkError(
+                f"{self.folder} does not count its {name}: it has no monitor.csv, and its "
+                f"progress.csv has no column time/{name}, which on-policy algorithms of "
+                "Stable-Baselines3 do not write. Use --x timesteps or --x time."
+            )
+        return values
 
     def evaluated(self, name: str) -> Array:
         """float64 [K]: the positions of evaluations on that axis, from the episodes around them."""
@@ -131,14 +145,14 @@ def read_run(run: str | os.PathLike[str]) -> Curve:
     folder = folder_of(run)
     heads = [read_monitor_header(file) for file in get_monitor_files(folder)]
     plan: dict[str, Any] = _plan(folder, heads)
-    found = _from_monitor(folder, heads) or _from_progress(folder)
-    if found is None:
+    episodes = _from_monitor(folder, heads)
+    columns: Mapping[str, Any] | None = episodes or from_progress(folder)
+    if columns is None:
         raise RlkError(_nothing_to_draw(folder))
-    columns, smoothed = dict[str, Any](found[0]), found[1]
     evaluated_at, evaluations = _evaluations(folder)
     return Curve(
         folder=folder,
-        smoothed=smoothed,
+        smoothed=episodes is None,
         evaluated_at=evaluated_at,
         evaluations=evaluations,
         **plan,
@@ -161,8 +175,11 @@ def _nothing_to_draw(folder: Path) -> str:
             "--plugin no:monitor or --plugin no:csv; train one with them."
         )
     found = f"{' and '.join(empty_files)} {'hold' if len(empty_files) > 1 else 'holds'} no episode"
-    resume = command_line(["rlk", "resume", path_word(folder), "--timesteps", "N"])
     is_ours = any((folder / name).exists() for name in ("plan.json", "model.zip"))
+    columns = columns_of(folder)
+    if columns and MEAN_RETURN not in columns and not is_ours:
+        return f"{folder} has nothing to draw: {_without_returns(columns)}"
+    resume = command_line(["rlk", "resume", path_word(folder), "--timesteps", "N"])
     advice = f"; if it has ended, train it further: {resume}" if is_ours else "."
     return (
         f"{folder} has nothing to draw: no episode has ended since the run began "
@@ -171,19 +188,14 @@ def _nothing_to_draw(folder: Path) -> str:
     )
 
 
-def one_count(values: Array, *, is_strict: bool = False) -> Array:
-    """float64 [E]: timesteps or seconds of several calls of `learn`, each from 0, as one count.
-
-    Where they fall, the last value before that is added to all that follow.
-
-    Args:
-        values: float64 [E], in the order of the file.
-        is_strict: whether two equal values are of two calls.
-    """
-    steps = np.diff(values, prepend=0.0)
-    began = steps <= 0 if is_strict else steps < 0
-    began[:1] = False
-    return values + np.cumsum(np.where(began, np.roll(values, 1), 0.0))
+def _without_returns(columns: Sequence[str]) -> str:
+    """What to do about a progress.csv of another library that has no mean returns."""
+    return (
+        f"its progress.csv has no column {MEAN_RETURN}, only {', '.join(columns)}. "
+        "Stable-Baselines3 writes mean returns once an episode has ended in environments that have "
+        "its Monitor. If it is training, try again in a while; otherwise train with "
+        "make_vec_env(ENV, monitor_dir=FOLDER), whose monitor files are drawn, too."
+    )
 
 
 def rolling_mean(values: Array, window: int) -> Array:
@@ -327,9 +339,7 @@ def _plan_of_model(folder: Path) -> Any:
         return None
 
 
-def _from_monitor(
-    folder: Path, heads: Sequence[Mapping[str, Any]]
-) -> tuple[dict[str, Array], bool] | None:
+def _from_monitor(folder: Path, heads: Sequence[Mapping[str, Any]]) -> dict[str, Array] | None:
     if not heads:
         return None
     found = load_results(folder)
@@ -344,29 +354,7 @@ def _from_monitor(
         "timesteps": timesteps,
         "episodes": count,
         "seconds": found["t"],
-    }, False
-
-
-def _from_progress(folder: Path) -> tuple[dict[str, Array], bool] | None:
-    path = folder / "progress.csv"
-    tags = {
-        "returns": "rollout/ep_rew_mean",
-        "timesteps": "time/total_timesteps",
-        "episodes": "time/episodes",
-        "seconds": "time/time_elapsed",
     }
-    if not path.exists():
-        return None
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            rows = [row for row in csv.DictReader(file) if all(map(row.get, tags.values()))]
-        found = {name: np.array([float(row[t]) for row in rows]) for name, t in tags.items()}
-    except (OSError, ValueError, TypeError, csv.Error) as error:
-        raise BadFile(f"{path} is damaged: {error}.") from None
-    if not rows:
-        return None
-    counted = {name: one_count(found[name]) for name in ("timesteps", "seconds")}
-    return {**found, **counted}, True
 
 
 def _evaluations(folder: Path) -> tuple[Array, Array]:

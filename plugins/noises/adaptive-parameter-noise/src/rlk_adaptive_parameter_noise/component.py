@@ -14,6 +14,7 @@ component = Component(
         "noise_type=adaptive-param": (
             "initial_stddev={noise_std},desired_action_stddev={noise_std}"
         ),
+        "noise_std": "initial_stddev={value},desired_action_stddev={value}",
     },
     config=AdaptiveParameterNoiseConfig,
     action_spaces=("Discrete", "Box"),

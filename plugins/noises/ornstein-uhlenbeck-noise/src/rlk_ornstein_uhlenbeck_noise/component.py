@@ -10,7 +10,10 @@ component = Component(
     factory="rlk_ornstein_uhlenbeck_noise.noise:OrnsteinUhlenbeckNoise",
     summary="noise on continuous actions that is correlated in time and reverts to its mean",
     config=OrnsteinUhlenbeckNoiseConfig,
-    instead_of={"noise_type=ornstein-uhlenbeck": "sigma={noise_std}"},
+    instead_of={
+        "noise_type=ornstein-uhlenbeck": "sigma={noise_std}",
+        "noise_std": "sigma={value}",
+    },
     action_spaces=("Box",),
     collects="off-policy",
     check=check,

@@ -38,3 +38,8 @@ class AdamConfig:
             v.optional([above(0.0), finite]),
         ),
     )
+
+    def ignores(self, option: str) -> str:
+        """As `rlk.abilities.IgnoresOptions`: a value here replaces that of a group."""
+        own = getattr(self, option, None)
+        return "" if own is None else f"takes its own {option}={own!r} instead"

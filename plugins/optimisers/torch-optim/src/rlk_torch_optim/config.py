@@ -51,3 +51,11 @@ class TorchOptimConfig:
         for name in arguments:
             if name not in known:
                 raise ValueError(str(UnknownName(f"argument of {self.kind}:", name, known)))
+
+    def ignores(self, option: str) -> str:
+        """As `rlk.abilities.IgnoresOptions`: no class has all options, and `arguments` win."""
+        if option not in ARGUMENTS[self.kind]:
+            return f"has no {option} with kind={self.kind}"
+        if option in self.arguments:
+            return f"takes arguments.{option}={self.arguments[option]!r} instead"
+        return ""

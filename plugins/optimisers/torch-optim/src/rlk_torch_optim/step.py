@@ -13,7 +13,7 @@ from rlk.errors import BadFile, RlkError
 from rlk.optimise import Group, Objective
 from rlk.protocols import State
 from rlk.records import Loss
-from rlk_torch_optim.config import ARGUMENTS, TorchOptimConfig
+from rlk_torch_optim.config import TorchOptimConfig
 
 
 class TorchOptim:
@@ -29,8 +29,11 @@ class TorchOptim:
 
     def __init__(self, group: Group, config: TorchOptimConfig | None = None) -> None:
         self.group, config = group, config or TorchOptimConfig()
-        taken = {"betas", "eps"} & {*ARGUMENTS[config.kind]}
-        own = {key: one for key, one in group.options.items() if key in taken}
+        own = {
+            key: group.options[key]
+            for key in ("betas", "eps")
+            if key in group.options and not config.ignores(key)
+        }
         arguments = {**own, **config.arguments}
         self.flat = nn.Parameter(group.flat)  # the same memory
         make = getattr(torch.optim, config.kind)

@@ -10,6 +10,7 @@ import functools
 import inspect
 import math
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral
 from types import NoneType
@@ -213,7 +214,8 @@ def bound(model: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -
         given = found.bind(*arguments, **keywords)
     except TypeError as error:
         unknown = [name for name in keywords if name not in found.parameters]
-        raise TypeError(f"{model.__name__}: {error}{_meant(unknown, found)}") from None
+        told = "".join(_about(name, model, found) for name in unknown[:1])
+        raise TypeError(f"{model.__name__}: {error}{told}") from None
     given.arguments = by_current_names(given.arguments, model.arguments)
     given.apply_defaults()
     for one in model.arguments:
@@ -223,9 +225,18 @@ def bound(model: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -
     return dict(given.arguments)
 
 
-def _meant(unknown: list[str], found: inspect.Signature) -> str:
-    near = nearest(unknown[0], found.parameters) if unknown else []
-    return f". Did you mean {either(near)}?" if near else ""
+def _about(unknown: str, model: type, found: inspect.Signature) -> str:
+    """What is said of an unknown keyword: similar names, and the classes that take it."""
+    near = nearest(unknown, found.parameters)
+    said = f". Did you mean {either(near)}?" if near else "."
+    for package in dict.fromkeys(base.__module__.partition(".")[0] for base in model.__mro__):
+        exported = getattr(sys.modules.get(package), "__all__", ())
+        classes = [getattr(sys.modules[package], name) for name in exported]
+        documenting = [one for one in classes if isinstance(one, Documented)]
+        taking = [one.__name__ for one in documenting if unknown in one.names]
+        if taking:
+            return f"{said} Of {package}, these take it: {', '.join(taking)}."
+    return said.removesuffix(".")
 
 
 def by_current_names(given: Mapping[str, Any], arguments: Iterable[Argument]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from rlk.abilities import IgnoresOptions, offers
 from rlk.errors import PlanError
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ def refuse_unread_epsilon(plan: Plan, name: str) -> None:
     """Refuse a value of the group's option `eps` that the optimiser does not read.
 
     Optimisers that report `natural_gradient` divide by no root of a mean square, and ignore it.
+    Others say themselves with which settings they do (`IgnoresOptions`).
 
     Args:
         plan: of the run. name: what the algorithm calls this setting.
@@ -112,11 +114,18 @@ def refuse_unread_epsilon(plan: Plan, name: str) -> None:
         PlanError: if it is ignored and was changed.
     """
     algorithm, optimiser = plan.algorithm, plan.optimiser
-    if "natural_gradient" in optimiser.component.reports and algorithm.changed(name):
-        value = getattr(algorithm.config, name)
+    if not algorithm.changed(name):
+        return
+    told = f"{algorithm.title}: {name}={getattr(algorithm.config, name)!r}"
+    if "natural_gradient" in optimiser.component.reports:
         raise PlanError(
-            f"{algorithm.title}: {name}={value!r} is for optimisers such as Adam and RMSProp, and "
-            f"{optimiser.title} would ignore it. Leave {name} out, or use --optimiser adam."
+            f"{told} is for optimisers such as Adam and RMSProp, and {optimiser.title} would "
+            f"ignore it. Leave {name} out, or use --optimiser adam."
+        )
+    reason = optimiser.config.ignores("eps") if offers(optimiser.config, IgnoresOptions) else ""
+    if reason:
+        raise PlanError(
+            f"{told} would have no effect: {optimiser.title} {reason}. Leave {name} out."
         )
 
 

@@ -59,6 +59,7 @@ class BaseRLModel(Constructed):
 
     #: The files of another library that `load` and `load_parameters` read.
     foreign_files: ClassVar[ForeignFiles] = FilesOfStableBaselines()
+    has_own_files: ClassVar[bool] = False  #: whether it loads no files of its base classes
     is_off_policy: ClassVar[bool] = False  #: whether it learns from a replay alone
     counts_collections: ClassVar[bool] = False  #: for rows, where rlk counts episodes
     collected: ClassVar[type[Collection]] = Collection  #: the variables of callbacks on collections

@@ -30,7 +30,7 @@ from rlk_baselines.environments.as_vec_env import AwaitedVecEnv
 from rlk_baselines.environments.spaces import planned_spaces
 from rlk_baselines.policies.registered import registered
 from rlk_baselines.refusals import ParametersDoNotFit, Refused
-from rlk_baselines.saved_models import added_attributes
+from rlk_baselines.saved_models import added_attributes, saved_class
 from rlk_baselines.saved_models.custom_objects import (
     SPACES,
     refuse_other_sizes,
@@ -106,7 +106,7 @@ def about(model: Constructed) -> State:
     name = getattr(policy, "__name__", type(policy).__name__)
     had_noise = model._has_own_noise() or LOST_NOISE in model.agent.spec.learns_without
     return {
-        "class": type(model).__name__,
+        **saved_class.named(type(model)),
         "policy": policy if isinstance(policy, str) else name,
         "policy_kwargs": model.held_policy_kwargs(model.policy_kwargs),
         "seed": None if model.seed is None else int(model.seed),
@@ -277,11 +277,7 @@ def _about(state: State, cls: type[BaseRLModel], path: Path) -> dict[str, Any]:
     lost = [key for key in _ABOUT if key not in about]
     if lost:
         raise BadFile(f"{path} is damaged: it does not hold the model's {', '.join(lost)}.")
-    if not any(base.__name__ == about["class"] for base in cls.__mro__):
-        raise Refused(
-            f"{path} holds a model of {about['class']}, not of {cls.__name__}. Write "
-            f"{about['class']}.load(…)."
-        )
+    saved_class.refuse_other_class(cls, about, path)
     return about
 
 

@@ -101,6 +101,7 @@ class MaskablePPO(PPO):
     """
 
     viewed = MaskableView
+    has_own_files = True
     policy_aliases: ClassVar[dict[str, Any]] = {
         **PPO.policy_aliases,
         "MlpPolicy": MaskableActorCriticPolicy,

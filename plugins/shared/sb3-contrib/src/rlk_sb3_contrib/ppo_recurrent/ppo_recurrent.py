@@ -35,6 +35,7 @@ class RecurrentPPO(PPO):
     """
 
     algo = "ppo"
+    has_own_files = True
     foreign_files = FilesOfRecurrentPPO()
     viewed = RecurrentView
     policy_aliases: ClassVar[dict[str, Any]] = {

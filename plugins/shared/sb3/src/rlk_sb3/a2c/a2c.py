@@ -61,6 +61,11 @@ class A2C(OnPolicyAlgorithm):
             return {"optimiser": "adam"}
         return _RMSPROP if kind is RMSprop else {**_OF_TENSORFLOW, "epsilon": epsilon}
 
+    def _has_other_optimiser(self) -> bool:
+        """Whether `policy_kwargs` replace A2C's own RMSprop, and thereby its epsilon."""
+        is_named = self.policy_kwargs.get(CLASS) is not None
+        return is_named or is_other(self.policy_kwargs, *self._optimizer())
+
     def held_policy_kwargs(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """As in `BaseAlgorithm`; any class replaces A2C's own RMSprop."""
         found = super().held_policy_kwargs(kwargs)
@@ -86,8 +91,8 @@ class A2C(OnPolicyAlgorithm):
         if "use_rms_prop" in settings:
             settings.pop("use_rms_prop")
             own |= self._own_optimiser()
-        if self.policy_kwargs.get(CLASS) is not None:
-            settings.pop("rms_prop_eps", None)
+        if self._has_other_optimiser():
+            settings.pop("rms_prop_eps", None)  # ignored there, too
         use_sde = settings.pop("use_sde", False)
         sample_freq = settings.pop("sde_sample_freq", -1)
         own |= {"distribution": "gsde", "gsde.sample_freq": sample_freq} if use_sde else {}
