@@ -96,6 +96,8 @@ def settings(kind: Any) -> Iterator[tuple[str, Any, Any]]:
 @each_with_an_algorithm
 def test_types_are_those_of_the_settings(kind: Any) -> None:
     types, compared = get_type_hints(kind.__init__), 0
+    shown = inspect.signature(kind).parameters.values()
+    assert not [one.name for one in shown if isinstance(one.annotation, str)], "no names of types"
     for name, config, key in settings(kind):
         expected = get_type_hints(config)[key]
         assert types[name] == AS_ARGUMENTS.get(expected, expected), name

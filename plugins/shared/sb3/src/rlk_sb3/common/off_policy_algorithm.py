@@ -54,9 +54,7 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
     rows = 4
     replayed = ModelsReplay
     instead = OF_OFF_POLICY_MODELS
-    buffer_size: int
     learning_starts: int
-    batch_size: int
     tau: float
     gradient_steps: int
     n_steps: int
