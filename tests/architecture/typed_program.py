@@ -31,7 +31,11 @@ from rlk.registry.entry import Entry
 from rlk.registry.registry import Registry
 from rlk.running.lent_env import LentEnv
 from rlk.running.run import Run
+from rlk_baselines import HER, PPO2
+from rlk_baselines import SAC as SAC2
 from rlk_replay.protocol import ReplayBase
+from rlk_sb3 import PPO, SAC
+from rlk_sb3_contrib import MaskablePPO
 
 
 def agents(table: Mapping[str, Any]) -> None:
@@ -42,6 +46,21 @@ def agents(table: Mapping[str, Any]) -> None:
     rlk.load("model", plugins=["monitor"], settings={"env.gravity": 5.0}, seed=1)
     rlk.load("model", plugins=3)  # type: ignore[arg-type]
     assert_type(made.get_env(), LentEnv)
+
+
+def models(env: gym.Env[Any, Any], rate: Callable[[float], float]) -> None:
+    model = PPO2("MlpPolicy", env, 0.9, learning_rate=rate, cliprange="lin_0.2")
+    assert_type(model.learn(1e5), PPO2)
+    assert_type(model.gamma, float)
+    PPO2("MlpPolicy", env, gama=0.9)  # type: ignore[call-arg]
+    PPO2("MlpPolicy", env, gamma="0.9")  # type: ignore[arg-type]
+    HER("MlpPolicy", env, SAC2, n_sampled_goal=4, verbose=1)
+    SAC("MlpPolicy", "Pendulum-v1", train_freq=(1, "episode"), policy_kwargs={"net_arch": [64]})
+    assert_type(PPO.load("model", env, device=None), PPO)
+    for kind in (PPO, MaskablePPO):
+        kind("MlpPolicy", env, n_steps=128).learn(1000, callback=lambda *_: True)
+    PPO("MlpPolicy", env, nsteps=128)  # type: ignore[call-arg]
+    MaskablePPO("MlpPolicy", env, use_sde=True)  # type: ignore[call-arg]
 
 
 def parts_of(run: Run) -> None:

@@ -79,9 +79,15 @@ DOCUMENTED = {
 }
 
 
+def untyped(kind: Any) -> str:
+    """The signature of a class, without types."""
+    shown = inspect.signature(kind).parameters.values()
+    return str(inspect.Signature([one.replace(annotation=one.empty) for one in shown]))
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_signatures_are_the_documented_ones(name: str) -> None:
-    assert str(inspect.signature(getattr(rlk_baselines, name))) == DOCUMENTED[name]
+    assert untyped(getattr(rlk_baselines, name)) == DOCUMENTED[name]
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -62,7 +62,7 @@ SB3 = [rlk_sb3.A2C, rlk_sb3.DDPG, rlk_sb3.DQN, rlk_sb3.PPO, rlk_sb3.SAC, rlk_sb3
 
 def needs(kind: Any) -> dict[str, str]:
     """The arguments of a class that need another one -> that one."""
-    return {one.name: one.needs.switch for one in kind.arguments if one.needs is not None}
+    return {one.name: one.needs.switch for one in kind.arguments.values() if one.needs is not None}
 
 
 CASES = [
@@ -72,15 +72,15 @@ CASES = [
 
 def env_of(kind: Any) -> str:
     component = default_kernel().registries.algorithms.get(kind.algo).component()
-    needs_box = "Discrete" not in component.action_spaces or "use_sde" in kind.names
+    needs_box = "Discrete" not in component.action_spaces or "use_sde" in kind.arguments
     return "Pendulum-v1" if needs_box else "CartPole-v1"
 
 
 def made(kind: Any, **given: Any) -> tuple[Any, list[str]]:
     """A model, and the warnings."""
     policy = "MlpLstmPolicy" if kind is RecurrentPPO else "MlpPolicy"
-    small = {name: value for name, value in SMALL.items() if name in kind.names}
-    if "buffer_size" in kind.names and kind.algo != "acer":
+    small = {name: value for name, value in SMALL.items() if name in kind.arguments}
+    if "buffer_size" in kind.arguments and kind.algo != "acer":
         small["buffer_size"] = 300
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -114,7 +114,7 @@ def test_every_setting_that_a_switch_puts_in_needs_the_switch() -> None:
         switched = {*component.activates.values(), "adaptive-parameter-noise"}
         for own, to in component.forwarded():
             targets = {one.partition(".")[0] for key, one in component.forwarded() if key == own}
-            if own in kind.names and own not in component.activates and targets <= switched:
+            if own in kind.arguments and own not in component.activates and targets <= switched:
                 assert own in needs(kind), (kind, own, to)
 
 

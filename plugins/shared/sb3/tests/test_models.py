@@ -40,13 +40,19 @@ def ppo(env: Any = "CartPole-v1", **keywords: Any) -> PPO:
     return PPO(MlpPolicy, env, **{**SMALL, **keywords})
 
 
+def untyped(kind: Any) -> str:
+    """The signature of a class, without types."""
+    shown = inspect.signature(kind).parameters.values()
+    return str(inspect.Signature([one.replace(annotation=one.empty) for one in shown]))
+
+
 def test_signatures_and_defaults_are_those_of_its_documentation() -> None:
     expected = (
         "(policy, env, learning_rate=0.0003, n_steps=2048, batch_size=64, n_epochs=10, gamma=0.99, "
         "gae_lambda=0.95, clip_range=0.2, clip_range_vf=None, normalize_advantage=True, "
         "ent_coef=0.0, vf_coef=0.5, max_grad_norm=0.5, use_sde=False, sde_sample_freq=-1, "
     )
-    assert str(inspect.signature(PPO)).startswith(expected)
+    assert untyped(PPO).startswith(expected)
     plan = A2C("MlpPolicy", "CartPole-v1").agent.plan
     config = plan.algorithm.config
     assert (config.ent_coef, config.vf_coef, config.epsilon) == (0.0, 0.5, 1e-5)
@@ -99,7 +105,7 @@ def test_the_other_models_have_the_defaults_of_there_too(kind: Any, defaults: st
         "stats_window_size=100, tensorboard_log=None, policy_kwargs=None, verbose=0, seed=None, "
         "device='auto', _init_setup_model=True)"
     )
-    assert str(inspect.signature(kind)) == f"(policy, env, {defaults}{last}"
+    assert untyped(kind) == f"(policy, env, {defaults}{last}"
 
 
 def test_layers_are_counted_as_there() -> None:

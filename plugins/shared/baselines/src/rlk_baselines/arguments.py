@@ -1,7 +1,8 @@
 """The arguments of the model classes: names and defaults as Stable Baselines documents them.
 
-A class lists its arguments in order, each with everything that happens to it. Unless the list says
-otherwise, the default is that of the algorithm's config, which follows the same documentation.
+They are the parameters of a class's `__init__`, which editors and type checkers read. Its
+decorator, `constructor`, says what is special about some of them: another name in rlk, what happens
+when they are set, which other argument they need.
 """
 
 from __future__ import annotations
@@ -14,19 +15,16 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral
 from types import NoneType
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal, TypeVar, cast
 
 import attrs
 import numpy as np
 
 from rlk.errors import either, nearest
 from rlk.program_warnings import warn_program
-from rlk.registry.kernel import default_kernel
-from rlk.settings import default_of
 from rlk_baselines.refusals import Refused
 
-#: The default of an argument whose default is that of the algorithm's config.
-OF_CONFIG: Any = inspect.Parameter.empty
+Init = TypeVar("Init", bound=Callable[..., None])
 WHOLE = ((Integral,), "a whole number")
 DICT = ((Mapping, NoneType), "a dict or None")
 
@@ -59,7 +57,8 @@ class Argument:
     """An argument of a model's constructor, which is also an attribute of the model."""
 
     name: str
-    default: Any = OF_CONFIG
+    #: That of the parameter, from which `described` takes it.
+    default: Any = attrs.field(default=None, kw_only=True)
     #: The key of rlk's setting; None if there is none: the model or a plugin of its uses it.
     rlk: str | None = attrs.field(
         default=attrs.Factory(lambda self: self.name, takes_self=True), kw_only=True
@@ -88,74 +87,80 @@ class Argument:
         return self.rlk or self.name, value if self.convert is None else self.convert(value)
 
 
-VERBOSE = Argument("verbose", 0, rlk=None, type=WHOLE, is_held=True, change="read")
+VERBOSE = Argument("verbose", rlk=None, type=WHOLE, is_held=True, change="read")
 TENSORBOARD_LOG = Argument(
     "tensorboard_log",
-    None,
     rlk=None,
     type=((str, os.PathLike, NoneType), "a folder or None"),
     change="read",
 )
-SET_UP = Argument("_init_setup_model", True, rlk=None, change="read")
-POLICY_KWARGS = Argument("policy_kwargs", None, rlk=None, type=DICT, change="refuse")
+SET_UP = Argument("_init_setup_model", rlk=None, change="read")
+POLICY_KWARGS = Argument("policy_kwargs", rlk=None, type=DICT, change="refuse")
 FULL_LOG = Argument(
     "full_tensorboard_log",
-    False,
     rlk=None,
     is_held=True,
     change="read",
     needs=Needed("tensorboard_log", "…"),
 )
-SEED = Argument("seed", None, type=((Integral, NoneType), "a whole number or None"))
-THREADS = Argument("n_cpu_tf_sess", None, rlk="n_threads", is_held=True)
+SEED = Argument("seed", type=((Integral, NoneType), "a whole number or None"))
+THREADS = Argument("n_cpu_tf_sess", rlk="n_threads", is_held=True)
 #: The last arguments of most models of Stable Baselines 2.10.
 LAST = (VERBOSE, TENSORBOARD_LOG, SET_UP, POLICY_KWARGS, FULL_LOG, SEED, THREADS)
-LAST_OF_ONE_THREAD = (*LAST[:-1], attrs.evolve(THREADS, default=1))
 
 
-class Documented(type):
-    """Lets `inspect.signature` show the documented signature of a model class."""
-
-    algo: ClassVar[str]
-    arguments: ClassVar[tuple[Argument, ...]]
-
-    @property
-    def __signature__(cls) -> inspect.Signature:
-        return signature(cls)
-
-    @property
-    def names(cls) -> tuple[str, ...]:
-        """The names of the arguments after policy and env, in order."""
-        return tuple(one.name for one in cls.arguments)
+def at_once(*names: str) -> tuple[Argument, ...]:
+    """The arguments of these names, which may be changed while the model learns."""
+    return tuple(Argument(name, change="at once") for name in names)
 
 
-def documented(model: Any) -> dict[str, Argument]:
-    """The arguments of a model class after policy and env, by name, with all defaults."""
-    algorithms = default_kernel().registries.algorithms
-    fields: Mapping[str, Any] = {}
-    if model.algo in algorithms:
-        config: Any = algorithms.get(model.algo).component().config
-        fields = attrs.fields_dict(config)
-    found = {}
-    for one in model.arguments:
-        default = default_of(fields[one.name]) if one.default is OF_CONFIG else one.default
-        found[one.name] = attrs.evolve(one, default=default)
-    return found
+def constructor(*special: Argument) -> Callable[[Init], Init]:
+    """Decorate the `__init__` of a model class, whose parameters are the class's arguments.
+
+    The decorated function has no body and is never called: a call is read by `bound`, whose errors
+    name what was meant, and `_construct` makes the model.
+
+    Args:
+        special: what is special about some of the arguments.
+
+    Raises:
+        ValueError: if one of these is no parameter.
+    """
+
+    def decorated(shown: Init) -> Init:
+        @functools.wraps(shown)
+        def init(model: Any, *arguments: Any, **keywords: Any) -> None:
+            model._construct(bound(type(model), arguments, keywords))
+
+        made: Any = init
+        made.__signature__ = inspect.signature(shown, eval_str=True)  # with types, not their names
+        made.arguments = described(shown, special)
+        return cast(Init, init)
+
+    return decorated
+
+
+def described(shown: Callable[..., None], special: Iterable[Argument] = ()) -> dict[str, Argument]:
+    """The parameters of an `__init__` after policy and env, by name, with their defaults."""
+    _, _, _, *parameters = inspect.signature(shown).parameters.values()
+    known = {one.name: one for one in special}
+    if missing := known.keys() - {one.name for one in parameters}:
+        raise ValueError(f"{shown.__qualname__} has no parameter {', '.join(sorted(missing))}")
+    return {
+        one.name: attrs.evolve(known.get(one.name, Argument(one.name)), default=one.default)
+        for one in parameters
+    }
 
 
 def signature(model: Any) -> inspect.Signature:
-    """The signature of a model class.
+    """The signature by which `bound` reads a call: policy, env and the arguments of a model class.
 
-    A class without an algorithm (`HER`, the base classes) has the signature of its constructor.
+    A program's class with a constructor of its own has that of the class from which it is derived.
     """
-    if model.algo not in default_kernel().registries.algorithms:
-        _, *own = inspect.signature(model.__init__).parameters.values()
-        return inspect.Signature(own)
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = [inspect.Parameter(name, kind) for name in ("policy", "env")]
     parameters += [
-        inspect.Parameter(name, kind, default=one.default)
-        for name, one in documented(model).items()
+        inspect.Parameter(name, kind, default=one.default) for name, one in model.arguments.items()
     ]
     return inspect.Signature(parameters)
 
@@ -200,15 +205,10 @@ def bound(model: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -
     Raises:
         TypeError: if the arguments do not match the signature. For an unknown keyword the message
             suggests similar names.
-        Refused: for a class without an algorithm, or an argument of another type, if it is one
+        Refused: for a class that no model can be of, or an argument of another type, if it is one
             that rlk does not check.
     """
-    if not model.algo:
-        raise Refused(
-            f"{model.__name__} has no algorithm of rlk to learn by. Derive the class from a model, "
-            "such as A2C, or write a custom algorithm as a plugin: "
-            "rlk plugins new NAME --kind algorithm."
-        )
+    model._refuse_class()
     found = signature(model)
     try:
         given = found.bind(*arguments, **keywords)
@@ -216,9 +216,9 @@ def bound(model: Any, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -
         unknown = [name for name in keywords if name not in found.parameters]
         told = "".join(_about(name, model, found) for name in unknown[:1])
         raise TypeError(f"{model.__name__}: {error}{told}") from None
-    given.arguments = by_current_names(given.arguments, model.arguments)
+    given.arguments = by_current_names(given.arguments, model.arguments.values())
     given.apply_defaults()
-    for one in model.arguments:
+    for one in model.arguments.values():
         value = given.arguments[one.name]
         if one.type is not None and not isinstance(value, one.type[0]):
             raise Refused(f"{model.__name__}: {one.name} must be {one.type[1]}, got {value!r:.80}.")
@@ -232,8 +232,7 @@ def _about(unknown: str, model: type, found: inspect.Signature) -> str:
     for package in dict.fromkeys(base.__module__.partition(".")[0] for base in model.__mro__):
         exported = getattr(sys.modules.get(package), "__all__", ())
         classes = [getattr(sys.modules[package], name) for name in exported]
-        documenting = [one for one in classes if isinstance(one, Documented)]
-        taking = [one.__name__ for one in documenting if unknown in one.names]
+        taking = [one.__name__ for one in classes if unknown in getattr(one, "arguments", ())]
         if taking:
             return f"{said} Of {package}, these take it: {', '.join(taking)}."
     return said.removesuffix(".")

@@ -13,12 +13,11 @@ from rlk.agent import Agent
 from rlk.making import from_state
 from rlk.protocols import State
 from rlk_baselines import changing
+from rlk_baselines.argument_types import Folder
 from rlk_baselines.arguments import (
     Argument,
-    Documented,
     bound,
     by_current_names,
-    documented,
     is_other,
     plain_number,
 )
@@ -36,11 +35,12 @@ from rlk_baselines.without_effect import with_effect
 from rlk_mpi.world import several_launched
 
 
-class Constructed(metaclass=Documented):
+class Constructed:
     """The part of a model that makes its agent, from constructor arguments or from a file."""
 
     algo: ClassVar[str] = ""  #: the name of the algorithm in rlk
-    arguments: ClassVar[tuple[Argument, ...]] = ()  #: those after policy and env, in order
+    #: The constructor's arguments after policy and env, by name, in order.
+    arguments: ClassVar[Mapping[str, Argument]] = {}
     learns_from_vectors: ClassVar[bool] = True  #: whether `get_env` returns a vector
     acts_deterministically: ClassVar[bool] = False  #: the default of `predict`'s `deterministic`
     trains_over_mpi: ClassVar[bool] = False  #: whether all ranks under mpirun train one model
@@ -50,15 +50,33 @@ class Constructed(metaclass=Documented):
     #: it, so a loaded model joins the others when it learns.
     _is_joined = True
 
-    # Arguments that the model itself reads, by `__getattr__` as all others.
+    # Arguments of every model, which `__getattr__` reads, as all others.
+    gamma: float
     verbose: int
     policy_kwargs: dict[str, Any]
-    tensorboard_log: str | None
+    tensorboard_log: Folder | None
     full_tensorboard_log: bool
     seed: int | None
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.arguments = getattr(vars(cls).get("__init__"), "arguments", cls.arguments)
+
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
-        given = bound(type(self), arguments, keywords)
+        self._construct(bound(type(self), arguments, keywords))
+
+    @classmethod
+    def _refuse_class(cls) -> None:
+        """Raise Refused for a class without an algorithm, of which there are no models."""
+        if not cls.algo:
+            raise Refused(
+                f"{cls.__name__} has no algorithm of rlk to learn by. Derive the class from a "
+                "model, such as A2C, or write a custom algorithm as a plugin: "
+                "rlk plugins new NAME --kind algorithm."
+            )
+
+    def _construct(self, given: dict[str, Any]) -> None:
+        """Make the model from the constructor's arguments, by name."""
         with refused():
             env = given.pop("env")
             self._set_initial(given, None if env is None else as_vec_env(env))
@@ -148,9 +166,9 @@ class Constructed(metaclass=Documented):
         given = self._with_effect(wanted)
         return self.renamed({name: given[name] for name in wanted})
 
-    def _arguments(self) -> dict[str, Argument]:
+    def _arguments(self) -> Mapping[str, Argument]:
         """The constructor's arguments after policy and env, by name."""
-        return documented(type(self))
+        return self.arguments
 
     def _argument(self, name: str) -> Argument:
         """The argument of this name, or a plain one for `policy` and the keys of `translated`."""
@@ -311,6 +329,9 @@ class Constructed(metaclass=Documented):
         if name in given:
             return given[name]
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}{_why_not(name)}")
+
+    def __dir__(self) -> Iterable[str]:
+        return {*super().__dir__(), *vars(self).get("_given", {})}
 
     @property
     def num_timesteps(self) -> int:

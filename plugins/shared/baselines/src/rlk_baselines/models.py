@@ -70,6 +70,8 @@ class SegmentModel(ActorCriticRLModel):
     trains_over_mpi = True
     learns_from_vectors = False
     rows_every = 1
+    lam: float
+    entcoeff: float
     #: Whether the model learns from the environment's rewards, not from those of a discriminator.
     knows_rewards: ClassVar[bool] = True
 
@@ -92,6 +94,8 @@ class OffPolicyRLModel(BaseRLModel):
     is_off_policy = True
     learns_from_vectors = False
     acts_deterministically = True
+    buffer_size: int
+    batch_size: int
     #: Whether policy and critics each have a CNN of their own.
     has_cnns_apart: ClassVar[bool] = False
     #: The class of `step_model`.

@@ -14,6 +14,7 @@ import torch
 
 from rlk.agent import Agent
 from rlk.running.clock import Clock
+from rlk_baselines.argument_types import Schedulable
 from rlk_baselines.arguments import (
     POLICY_KWARGS,
     SEED,
@@ -23,7 +24,6 @@ from rlk_baselines.arguments import (
     WHOLE,
     Argument,
     Needed,
-    bound,
 )
 from rlk_baselines.callback_variables import AccumulatedVariables
 from rlk_baselines.common.base_class import Callback
@@ -50,17 +50,18 @@ from rlk_sb3.policy_keywords import PolicyFacts, settings_of
 from rlk_sb3.policy_view import PolicyView
 from rlk_sb3.rows import OwnRows
 
+Device = torch.device | str
 #: The last arguments of every model.
 LAST = (
-    Argument("stats_window_size", 100, rlk=None, type=WHOLE, is_held=True),
+    Argument("stats_window_size", rlk=None, type=WHOLE, is_held=True),
     *(TENSORBOARD_LOG, POLICY_KWARGS, VERBOSE, SEED),
-    Argument("device", "auto", convert=usable_device),
+    Argument("device", convert=usable_device),
     SET_UP,
 )
 #: The arguments about state-dependent exploration.
 SDE = (
-    Argument("use_sde", False, is_held=True),
-    Argument("sde_sample_freq", -1, is_held=True, needs=Needed("use_sde", "True")),
+    Argument("use_sde", is_held=True),
+    Argument("sde_sample_freq", is_held=True, needs=Needed("use_sde", "True")),
 )
 
 
@@ -92,16 +93,22 @@ class BaseAlgorithm(HasParameters):
     requires_on_step = True  #: of callbacks, as their base class does in Stable-Baselines3
     learns_from_vectors = True
     acts_deterministically = False
+    learning_rate: Schedulable
+    stats_window_size: int
     ep_info_buffer: deque[dict[str, Any]]
     ep_success_buffer: deque[float]
     start_time: int
 
-    def __init__(self, *arguments: Any, **keywords: Any) -> None:
-        refuse_own_algorithm(type(self), BaseAlgorithm)
-        given = bound(type(self), arguments, keywords)
+    @classmethod
+    def _refuse_class(cls) -> None:
+        """As in `Constructed`; likewise for a class that overrides the algorithm's methods."""
+        refuse_own_algorithm(cls, BaseAlgorithm)
+        super()._refuse_class()
+
+    def _construct(self, given: dict[str, Any]) -> None:
         with refused():
             given["env"] = monitored(given["env"])
-        super().__init__(**given)
+        super()._construct(given)
 
     def _set_initial(self, given: dict[str, Any], env: Any) -> None:
         policy = given["policy"]
@@ -208,7 +215,7 @@ class BaseAlgorithm(HasParameters):
     @property
     def lr_schedule(self) -> Callable[[float], float]:
         """The learning rate as a function of the remaining fraction of the training, 1 to 0."""
-        return get_schedule_fn(self.learning_rate)
+        return get_schedule_fn(self._given["learning_rate"])
 
     @lr_schedule.setter
     def lr_schedule(self, value: Callable[[float], float]) -> None:
@@ -256,7 +263,7 @@ class BaseAlgorithm(HasParameters):
 
     def learn(
         self,
-        total_timesteps: int,
+        total_timesteps: float,
         callback: Callback = None,
         log_interval: int | Literal["auto"] | None = "auto",
         tb_log_name: str | None = None,
@@ -319,7 +326,7 @@ class BaseAlgorithm(HasParameters):
         cls,
         path: str | os.PathLike[str] | IO[bytes],
         env: Any = None,
-        device: Any = "auto",
+        device: Device | None = "auto",
         custom_objects: Mapping[str, Any] | None = None,
         print_system_info: bool = False,
         force_reset: bool = True,

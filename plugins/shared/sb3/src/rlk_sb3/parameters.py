@@ -7,6 +7,7 @@ parameters, because no gradient moves them.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import IO, Any
 
@@ -52,7 +53,7 @@ class HasParameters(BaseRLModel):
 
     def set_parameters(
         self,
-        load_path_or_dict: Mapping[str, Any] | str | IO[bytes],
+        load_path_or_dict: Mapping[str, Any] | str | os.PathLike[str] | IO[bytes],
         exact_match: bool = True,
         device: str | torch.device = "auto",
     ) -> None:

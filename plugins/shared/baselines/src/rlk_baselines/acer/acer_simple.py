@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlk_baselines.arguments import LAST_OF_ONE_THREAD, Argument, Needed, Rate
+from rlk_baselines.argument_types import Folder, Keywords, Schedulable
+from rlk_baselines.arguments import LAST, Argument, Needed, Rate, constructor
 from rlk_baselines.callback_variables.collection import CollectionOfACER
 from rlk_baselines.models import ActorCriticRLModel
 from rlk_baselines.refusals import not_here
@@ -26,26 +27,45 @@ class ACER(ActorCriticRLModel):
 
     algo = "acer"
     collected = CollectionOfACER
-    arguments = (
-        Argument("gamma"),
-        Argument("n_steps"),
-        Argument("num_procs", None, rlk="n_threads", deprecated_for="n_cpu_tf_sess"),
-        Argument("q_coef"),
-        Argument("ent_coef"),
-        Argument("max_grad_norm"),
+
+    @constructor(
+        Argument("num_procs", rlk="n_threads", deprecated_for="n_cpu_tf_sess"),
         Argument("learning_rate", change=Rate(("policy",))),
-        Argument("lr_schedule"),
-        Argument("rprop_alpha"),
-        Argument("rprop_epsilon"),
         Argument("buffer_size", needs=_REPLAY),
-        Argument("replay_ratio"),
         Argument("replay_start", needs=_REPLAY),
-        Argument("correction_term"),
-        Argument("trust_region"),
         Argument("alpha", needs=_TRUST_REGION),
         Argument("delta", needs=_TRUST_REGION),
-        *LAST_OF_ONE_THREAD,
+        *LAST,
     )
+    def __init__(
+        self,
+        policy: str | type[Any],
+        env: Any,
+        gamma: float = 0.99,
+        n_steps: int = 20,
+        num_procs: int | None = None,
+        q_coef: float = 0.5,
+        ent_coef: float = 0.01,
+        max_grad_norm: float | None = 10.0,
+        learning_rate: Schedulable = 0.0007,
+        lr_schedule: str = "linear",
+        rprop_alpha: float = 0.99,
+        rprop_epsilon: float = 1e-5,
+        buffer_size: int = 5000,
+        replay_ratio: float = 4.0,
+        replay_start: int = 1000,
+        correction_term: float = 10.0,
+        trust_region: bool = True,
+        alpha: float = 0.99,
+        delta: float = 1.0,
+        verbose: int = 0,
+        tensorboard_log: Folder | None = None,
+        _init_setup_model: bool = True,
+        policy_kwargs: Keywords | None = None,
+        full_tensorboard_log: bool = False,
+        seed: int | None = None,
+        n_cpu_tf_sess: int | None = 1,
+    ) -> None: ...
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from rlk_baselines.arguments import LAST_OF_ONE_THREAD, Argument, Rate
+from typing import Any
+
+from rlk_baselines.argument_types import Folder, Keywords, Schedulable
+from rlk_baselines.arguments import LAST, Argument, Rate, constructor
 from rlk_baselines.models import ActorCriticRLModel
 
 
@@ -13,20 +16,34 @@ class ACKTR(ActorCriticRLModel):
     """
 
     algo = "acktr"
-    arguments = (
-        Argument("gamma"),
-        Argument("nprocs", None, rlk="n_threads", deprecated_for="n_cpu_tf_sess"),
-        Argument("n_steps"),
-        Argument("ent_coef"),
-        Argument("vf_coef"),
-        Argument("vf_fisher_coef"),
+
+    @constructor(
+        Argument("nprocs", rlk="n_threads", deprecated_for="n_cpu_tf_sess"),
         Argument("learning_rate", change=Rate(("policy",))),
-        Argument("max_grad_norm"),
-        Argument("kfac_clip"),
-        Argument("lr_schedule"),
-        *LAST_OF_ONE_THREAD[:3],
-        Argument("async_eigen_decomp"),
-        Argument("kfac_update"),
-        Argument("gae_lambda"),
-        *LAST_OF_ONE_THREAD[3:],
+        *LAST,
     )
+    def __init__(
+        self,
+        policy: str | type[Any],
+        env: Any,
+        gamma: float = 0.99,
+        nprocs: int | None = None,
+        n_steps: int = 20,
+        ent_coef: float = 0.01,
+        vf_coef: float = 0.25,
+        vf_fisher_coef: float = 1.0,
+        learning_rate: Schedulable = 0.25,
+        max_grad_norm: float | None = 0.5,
+        kfac_clip: float = 0.001,
+        lr_schedule: str = "linear",
+        verbose: int = 0,
+        tensorboard_log: Folder | None = None,
+        _init_setup_model: bool = True,
+        async_eigen_decomp: bool = False,
+        kfac_update: int = 1,
+        gae_lambda: float | None = None,
+        policy_kwargs: Keywords | None = None,
+        full_tensorboard_log: bool = False,
+        seed: int | None = None,
+        n_cpu_tf_sess: int | None = 1,
+    ) -> None: ...

@@ -38,7 +38,7 @@ from rlk_baselines.tensorflow.loading import FilesOfStableBaselines
 from rlk_baselines.variable import Variable
 from rlk_bc.cloning import pretrain
 
-Callback = BaseCallback | Callable[..., Any] | list[Any] | None
+Callback = BaseCallback | Callable[..., Any] | list[Any] | tuple[Any, ...] | None
 
 
 class BaseRLModel(Constructed):
@@ -81,7 +81,7 @@ class BaseRLModel(Constructed):
 
     def learn(
         self,
-        total_timesteps: int,
+        total_timesteps: float,
         callback: Callback = None,
         log_interval: int | Literal["auto"] | None = "auto",
         tb_log_name: str | None = None,
@@ -328,7 +328,7 @@ class BaseRLModel(Constructed):
 
     def load_parameters(
         self,
-        load_path_or_dict: Mapping[str, Any] | Sequence[Any] | str | IO[bytes],
+        load_path_or_dict: Mapping[str, Any] | Sequence[Any] | str | os.PathLike[str] | IO[bytes],
         exact_match: bool = True,
     ) -> None:
         """Set parameters; the optimisers' states do not change.

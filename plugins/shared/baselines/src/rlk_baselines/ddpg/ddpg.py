@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from rlk.planning.other_environment import check_same_spaces, same_sizes
 from rlk.spaces import describe
-from rlk_baselines.arguments import LAST_OF_ONE_THREAD, WHOLE, Argument, Needed, Rate
+from rlk_baselines.argument_types import Folder, Keywords, Schedulable, TrainFreq
+from rlk_baselines.arguments import LAST, WHOLE, Argument, Needed, Rate, constructor
 from rlk_baselines.common.buffers import PrioritizedReplayBuffer, ReplayBuffer
 from rlk_baselines.common.noise import AdaptiveParamNoiseSpec
 from rlk_baselines.ddpg.evaluations import Evaluations
@@ -63,38 +65,58 @@ class DDPG(DeterministicModel):
     trains_over_mpi = True
     counts_collections = True
     stepped = ValuedStep
-    arguments = (
-        Argument("gamma"),
+
+    @constructor(
         Argument("memory_policy", convert=_storage),
         Argument("eval_env", rlk=None),
-        Argument("nb_train_steps"),
-        Argument("nb_rollout_steps"),
         Argument("nb_eval_steps", rlk=None, type=WHOLE, is_held=True, needs=_EVALUATION),
-        Argument("param_noise"),
-        Argument("action_noise"),
         Argument("normalize_observations", change="refuse"),
-        Argument("tau"),
-        Argument("batch_size"),
-        Argument(
-            "param_noise_adaption_interval",
-            needs=_NOISE,
-        ),
-        Argument("normalize_returns"),
+        Argument("param_noise_adaption_interval", needs=_NOISE),
         Argument("enable_popart", needs=Needed("normalize_returns", "True")),
-        Argument("observation_range"),
-        Argument("critic_l2_reg"),
-        Argument("return_range"),
         Argument("actor_lr", change=Rate(("actor",))),
         Argument("critic_lr", change=Rate(("critic",))),
-        Argument("clip_norm"),
-        Argument("reward_scale"),
-        Argument("render"),
         Argument("render_eval", rlk=None, is_held=True, needs=_EVALUATION),
         Argument("memory_limit", deprecated_for="buffer_size"),
-        Argument("buffer_size"),
-        Argument("random_exploration"),
-        *LAST_OF_ONE_THREAD,
+        *LAST,
     )
+    def __init__(
+        self,
+        policy: str | type[Any],
+        env: Any,
+        gamma: float = 0.99,
+        memory_policy: Any = None,
+        eval_env: Any = None,
+        nb_train_steps: int = 50,
+        nb_rollout_steps: TrainFreq = 100,
+        nb_eval_steps: int = 100,
+        param_noise: Any = None,
+        action_noise: Any = None,
+        normalize_observations: bool = False,
+        tau: float = 0.001,
+        batch_size: int = 128,
+        param_noise_adaption_interval: int = 50,
+        normalize_returns: bool = False,
+        enable_popart: bool = False,
+        observation_range: tuple[float, float] = (-5.0, 5.0),
+        critic_l2_reg: float = 0.0,
+        return_range: tuple[float, float] = (-math.inf, math.inf),
+        actor_lr: Schedulable = 0.0001,
+        critic_lr: Schedulable = 0.001,
+        clip_norm: float | None = None,
+        reward_scale: float = 1.0,
+        render: bool = False,
+        render_eval: bool = False,
+        memory_limit: int | None = None,
+        buffer_size: int = 50_000,
+        random_exploration: float = 0.0,
+        verbose: int = 0,
+        tensorboard_log: Folder | None = None,
+        _init_setup_model: bool = True,
+        policy_kwargs: Keywords | None = None,
+        full_tensorboard_log: bool = False,
+        seed: int | None = None,
+        n_cpu_tf_sess: int | None = 1,
+    ) -> None: ...
 
     def own_constants(self, total_timesteps: int) -> dict[str, Any]:
         return {"rank": self.agent.run.communicator.rank}

@@ -43,7 +43,7 @@ def made(
     spaces = {name: given[name] for name in SPACES if name in given}
     given = {name: value for name, value in given.items() if name not in SPACES}
     saved = attrs.evolve(saved, **spaces)
-    settings = {name: saved.settings[name] for name in cls.names if name in saved.settings}
+    settings = {name: saved.settings[name] for name in cls.arguments if name in saved.settings}
     settings = {name: _as_tuple(value) for name, value in settings.items()}
     settings.pop("tensorboard_log", None)  # a file must not decide where something is written
     if not str(settings.get("ent_coef", "auto")).startswith("auto"):
@@ -55,7 +55,7 @@ def made(
             f"the policy in {saved.path} is a class of a program, which is not read: pass it "
             f"again, {cls.__name__}.load({str(saved.path)!r}, policy=…)."
         )
-    only = {one.name: one for one in cls.arguments if one.only and one.name not in given}
+    only = {one.name: one for one in cls.arguments.values() if one.only and one.name not in given}
     for text in _replaced(only, settings, saved.left_out):
         warn_program(f"{saved.path}: {text}")
     if saved.other_optimiser is not None:
@@ -64,7 +64,7 @@ def made(
             "not have here: if the loaded model learns on, it uses its usual one."
         )
     not_lost = {*given, *only}
-    lost = [name for name in saved.left_out if name in cls.names and name not in not_lost]
+    lost = [name for name in saved.left_out if name in cls.arguments and name not in not_lost]
     if lost:
         warn_program(LeftOut(saved.path, lost))
     return cls(**settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -17,11 +18,12 @@ from rlk.protocols import State
 from rlk.records import Array
 from rlk_adversarial_reward.component import gail_reward
 from rlk_adversarial_reward.extension import GAILReward
-from rlk_baselines.arguments import SET_UP, VERBOSE, Argument
+from rlk_baselines.argument_types import Folder, Keywords, Schedulable
+from rlk_baselines.arguments import Argument, constructor
 from rlk_baselines.models import SegmentModel
 from rlk_baselines.refusals import ParametersDoNotFit
 from rlk_baselines.saved_models.model_files import KEY, Saved, parameters_in
-from rlk_baselines.trpo_mpi import TRPO
+from rlk_baselines.trpo_mpi.trpo_mpi import OF_TRPO
 from rlk_expert_data import ExpertDataset
 
 if TYPE_CHECKING:
@@ -31,16 +33,13 @@ if TYPE_CHECKING:
 
 #: The arguments of GAIL itself; the others are those of TRPO.
 _OWN = (
-    Argument("expert_dataset", None, rlk=None),
-    Argument(
-        "hidden_size_adversary", 100, rlk="gail-reward.hidden_size_adversary", change="refuse"
-    ),
-    Argument("adversary_entcoeff", 1e-3, rlk="gail-reward.adversary_entcoeff"),
-    Argument("g_step", 3, rlk="gail-reward.g_step"),
-    Argument("d_step", 1, rlk="gail-reward.d_step"),
-    Argument("d_stepsize", 3e-4, rlk="gail-reward.d_stepsize"),
+    Argument("expert_dataset", rlk=None),
+    Argument("hidden_size_adversary", rlk="gail-reward.hidden_size_adversary", change="refuse"),
+    Argument("adversary_entcoeff", rlk="gail-reward.adversary_entcoeff"),
+    Argument("g_step", rlk="gail-reward.g_step"),
+    Argument("d_step", rlk="gail-reward.d_step"),
+    Argument("d_stepsize", rlk="gail-reward.d_stepsize"),
 )
-_FIRST = (*_OWN, VERBOSE, SET_UP)
 #: The prefix of the discriminator's parameter names.
 _PREFIX = "adversary/"
 
@@ -75,8 +74,36 @@ class GAIL(SegmentModel):
     """
 
     algo = "trpo"
-    arguments = (*_FIRST, *(one for one in TRPO.arguments if one not in _FIRST))
     knows_rewards = False
+
+    @constructor(*_OWN, *OF_TRPO)
+    def __init__(
+        self,
+        policy: str | type[Any],
+        env: Any,
+        expert_dataset: ExpertDataset | None = None,
+        hidden_size_adversary: int = 100,
+        adversary_entcoeff: float = 0.001,
+        g_step: int = 3,
+        d_step: int = 1,
+        d_stepsize: Schedulable = 0.0003,
+        verbose: int = 0,
+        _init_setup_model: bool = True,
+        gamma: float = 0.99,
+        timesteps_per_batch: int = 1024,
+        max_kl: float = 0.01,
+        cg_iters: int = 10,
+        lam: float = 0.98,
+        entcoeff: float = 0.0,
+        cg_damping: float = 0.01,
+        vf_stepsize: Schedulable = 0.0003,
+        vf_iters: int = 3,
+        tensorboard_log: Folder | None = None,
+        policy_kwargs: Keywords | None = None,
+        full_tensorboard_log: bool = False,
+        seed: int | None = None,
+        n_cpu_tf_sess: int | None = 1,
+    ) -> None: ...
 
     def _plugins(self) -> list[Any]:
         dataset = self._given["expert_dataset"]
@@ -110,7 +137,7 @@ class GAIL(SegmentModel):
 
     def load_parameters(
         self,
-        load_path_or_dict: Mapping[str, Any] | Sequence[Any] | str | IO[bytes],
+        load_path_or_dict: Mapping[str, Any] | Sequence[Any] | str | os.PathLike[str] | IO[bytes],
         exact_match: bool = True,
     ) -> None:
         """As in `BaseRLModel`, with the discriminator's parameters."""

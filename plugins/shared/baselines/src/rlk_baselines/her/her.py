@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import rlk_baselines
 from rlk.agent import Agent
 from rlk.errors import PlanError
 from rlk.registry.kernel import default_kernel
 from rlk.spaces import describe
-from rlk_baselines.arguments import Argument, bound, documented, signature
+from rlk_baselines.arguments import Argument, bound, described
 from rlk_baselines.common.vec_env import DummyVecEnv, VecEnv
 from rlk_baselines.deepq.dueling import with_dueling
 from rlk_baselines.environments.ids import make_by_id
@@ -32,11 +32,8 @@ _POLICIES: Mapping[str, Mapping[str, Any]] = {
     "CnnPolicy": {},
     "LnCnnPolicy": {"policy.layer_norm": True},
 }
-_OWN = (
-    Argument("n_sampled_goal", 4),
-    Argument("goal_selection_strategy", "future"),
-    Argument("info_keys", None),
-)
+#: The arguments that HER has beside those of its `model_class`.
+_OWN = ("n_sampled_goal", "goal_selection_strategy", "info_keys")
 
 
 class HER(OffPolicyRLModel):
@@ -60,14 +57,13 @@ class HER(OffPolicyRLModel):
     """
 
     algo = "her"
-    arguments = _OWN
     model_class: Any
 
     def __init__(
         self,
-        policy: Any,
+        policy: str | type[Any],
         env: Any,
-        model_class: type[OffPolicyRLModel],
+        model_class: type[OffPolicyRLModel] | str,
         n_sampled_goal: int = 4,
         goal_selection_strategy: Any = "future",
         *args: Any,
@@ -85,6 +81,8 @@ class HER(OffPolicyRLModel):
             self._set_initial(given, _goal_vector(given.pop("env")))
             if given["_init_setup_model"]:
                 self.setup_model()
+
+    arguments: ClassVar = {name: one for name, one in described(__init__).items() if name in _OWN}
 
     def _new_agent(self) -> Agent:
         space = self.observation_space
@@ -136,9 +134,9 @@ class HER(OffPolicyRLModel):
             found = {**_POLICIES[found["policy"]], **found, "policy": "multi-input"}
         return with_dueling(found, self.observation_space)
 
-    def _arguments(self) -> dict[str, Argument]:
+    def _arguments(self) -> Mapping[str, Argument]:
         """As in `Constructed`: those of `model_class`, and three of its own."""
-        return {**documented(self.model_class), **documented(HER)}
+        return {**self.model_class.arguments, **self.arguments}
 
     def awaited_spaces(self, like: VecEnv) -> tuple[Any, Any]:
         """As in `OffPolicyRLModel`; observations may be flat, as from a `HERGoalEnvWrapper`."""
@@ -201,7 +199,7 @@ class HER(OffPolicyRLModel):
             super().set_env(_goal_vector(env))
 
     def about(self) -> dict[str, Any]:
-        own = {one.name: self._given[one.name] for one in _OWN}
+        own = {name: self._given[name] for name in _OWN}
         return {**super().about(), "model_class": self.model_class.__name__, "own": own}
 
     @classmethod
@@ -230,7 +228,7 @@ def _model_class(asked: Any) -> Any:
         asked = getattr(rlk_baselines, asked.upper(), None)
     if not (isinstance(asked, type) and issubclass(asked, OffPolicyRLModel)) or asked is HER:
         raise Refused("model_class must be DQN, SAC, TD3 or DDPG.")
-    if "replay_buffer_class" in signature(asked).parameters:
+    if "replay_buffer_class" in asked.arguments:
         name, package = asked.__name__, asked.__module__.partition(".")[0]
         raise Refused(
             f"{name} of {package} learns by hindsight without HER: {name}"

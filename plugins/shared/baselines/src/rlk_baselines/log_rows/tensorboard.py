@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rlk.records import Array
+from rlk_baselines.argument_types import Folder
 from rlk_loggers.tensorboard import EventFile
 
 
@@ -59,7 +60,7 @@ def _scalars(values: Mapping[str, float]) -> Any:
     return Summary(value=found)
 
 
-def folder_of_run(log: str, name: str, *, is_new: bool) -> Path:
+def folder_of_run(log: Folder, name: str, *, is_new: bool) -> Path:
     """The folder of a run: `NAME_1`, `NAME_2`, … in the folder of the logs.
 
     Args:
@@ -71,7 +72,7 @@ def folder_of_run(log: str, name: str, *, is_new: bool) -> Path:
     return Path(log) / f"{name}_{latest + 1 if is_new else max(latest, 1)}"
 
 
-def latest_run(log: str, name: str) -> int:
+def latest_run(log: Folder, name: str) -> int:
     """The number of the latest run with a name in the folder of the logs, or 0."""
     numbered = re.compile(re.escape(name) + r"_(\d+)")
     there = Path(log).iterdir() if Path(log).is_dir() else ()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from rlk_baselines.arguments import LAST_OF_ONE_THREAD, Argument, Rate, Scheduled
+from typing import Any
+
+from rlk_baselines.argument_types import Folder, Keywords, Schedulable
+from rlk_baselines.arguments import LAST, Argument, Rate, Scheduled, constructor
 from rlk_baselines.models import SegmentModel
 
 
@@ -13,16 +16,31 @@ class PPO1(SegmentModel):
     """
 
     algo = "ppo1"
-    arguments = (
-        Argument("gamma"),
-        Argument("timesteps_per_actorbatch"),
+
+    @constructor(
         Argument("clip_param", change=Scheduled("clip_range")),
-        Argument("entcoeff"),
-        Argument("optim_epochs"),
         Argument("optim_stepsize", change=Rate(("policy",))),
-        Argument("optim_batchsize"),
-        Argument("lam"),
-        Argument("adam_epsilon"),
-        Argument("schedule"),
-        *LAST_OF_ONE_THREAD,
+        *LAST,
     )
+    def __init__(
+        self,
+        policy: str | type[Any],
+        env: Any,
+        gamma: float = 0.99,
+        timesteps_per_actorbatch: int = 256,
+        clip_param: Schedulable = 0.2,
+        entcoeff: float = 0.01,
+        optim_epochs: int = 4,
+        optim_stepsize: Schedulable = 0.001,
+        optim_batchsize: int = 64,
+        lam: float = 0.95,
+        adam_epsilon: float = 1e-5,
+        schedule: str = "linear",
+        verbose: int = 0,
+        tensorboard_log: Folder | None = None,
+        _init_setup_model: bool = True,
+        policy_kwargs: Keywords | None = None,
+        full_tensorboard_log: bool = False,
+        seed: int | None = None,
+        n_cpu_tf_sess: int | None = 1,
+    ) -> None: ...

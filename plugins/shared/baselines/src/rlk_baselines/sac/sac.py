@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlk_baselines.arguments import LAST, Argument, Needed, Rate
+from rlk_baselines.argument_types import Folder, Keywords, Schedulable, TrainFreq
+from rlk_baselines.arguments import LAST, Argument, Needed, Rate, constructor
 from rlk_baselines.models import OffPolicyRLModel
 
 
@@ -24,19 +25,34 @@ class SAC(OffPolicyRLModel):
     algo = "sac"
     rows = 4
     has_cnns_apart = True
-    arguments = (
-        Argument("gamma"),
+
+    @constructor(
         Argument("learning_rate", change=Rate(("critic", "actor", "entropy"))),
-        Argument("buffer_size"),
-        Argument("learning_starts"),
-        Argument("train_freq"),
-        Argument("batch_size"),
-        Argument("tau"),
-        Argument("ent_coef"),
-        Argument("target_update_interval"),
-        Argument("gradient_steps"),
         Argument("target_entropy", needs=IF_LEARNT),
-        Argument("action_noise"),
-        Argument("random_exploration"),
         *LAST,
     )
+    def __init__(
+        self,
+        policy: str | type[Any],
+        env: Any,
+        gamma: float = 0.99,
+        learning_rate: Schedulable = 0.0003,
+        buffer_size: int = 50_000,
+        learning_starts: int = 100,
+        train_freq: TrainFreq = 1,
+        batch_size: int = 64,
+        tau: float = 0.005,
+        ent_coef: float | str = "auto",
+        target_update_interval: int = 1,
+        gradient_steps: int = 1,
+        target_entropy: float | str = "auto",
+        action_noise: Any = None,
+        random_exploration: float = 0.0,
+        verbose: int = 0,
+        tensorboard_log: Folder | None = None,
+        _init_setup_model: bool = True,
+        policy_kwargs: Keywords | None = None,
+        full_tensorboard_log: bool = False,
+        seed: int | None = None,
+        n_cpu_tf_sess: int | None = None,
+    ) -> None: ...

@@ -245,7 +245,7 @@ def load(
     spaces, objects = spaces_apart(custom_objects)
     with file_at(place, (".pkl", ".zip") if runs_code else (".zip", ".pkl")) as path:
         if cls.foreign_files.is_from_there(path):
-            objects = with_use(cls.__name__, objects, ("policy", *cls.names))
+            objects = with_use(cls.__name__, objects, ("policy", *cls.arguments))
             return cls.foreign_files.load(cls, path, env, {**spaces, **objects, **changes})
         state = read(path, runs_code=runs_code)
         about = _about(state, cls, path)

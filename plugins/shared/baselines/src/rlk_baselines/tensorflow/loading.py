@@ -85,7 +85,7 @@ def classes_of(saved: SavedThere) -> tuple[str, ...]:
     if "using_gail" in saved.settings:
         return ("GAIL",) if saved.settings["using_gail"] else ("TRPO",)
     last = {one.name for one in LAST}
-    own = {name: {*getattr(rlk_baselines, name).names} - last for name in CLASSES}
+    own = {name: {*getattr(rlk_baselines, name).arguments} - last for name in CLASSES}
     there = {*saved.settings, *saved.left_out} & set().union(*own.values())
     like = {name: len(names & there) / len(names | there) for name, names in own.items()}
     return tuple(name for name in CLASSES if like[name] == max(like.values()))

@@ -21,13 +21,16 @@ from rlk_action_masking.masks import (
     options,
     without_mask,
 )
+from rlk_baselines.argument_types import Folder, Keywords, Schedulable
+from rlk_baselines.arguments import constructor
 from rlk_baselines.common.base_class import Callback
 from rlk_baselines.refusals import Refused
 from rlk_sb3.action_distribution import ActionDistribution
-from rlk_sb3.algorithm import SDE
+from rlk_sb3.algorithm import LAST, Device
+from rlk_sb3.common.on_policy_algorithm import ROLLOUT_BUFFER
 from rlk_sb3.images import channels_first
 from rlk_sb3.policy_view import ActorCriticView
-from rlk_sb3.ppo.ppo import PPO
+from rlk_sb3.ppo.ppo import OF_PPO, PPO
 from rlk_sb3_contrib.ppo_mask.policies import MaskableActorCriticPolicy
 
 
@@ -106,7 +109,35 @@ class MaskablePPO(PPO):
         **PPO.policy_aliases,
         "MlpPolicy": MaskableActorCriticPolicy,
     }
-    arguments = tuple(one for one in PPO.arguments if one not in SDE)
+
+    @constructor(*OF_PPO, *ROLLOUT_BUFFER, *LAST)
+    def __init__(
+        self,
+        policy: str | type[Any],
+        env: Any,
+        learning_rate: Schedulable = 0.0003,
+        n_steps: int = 2048,
+        batch_size: int = 64,
+        n_epochs: int = 10,
+        gamma: float = 0.99,
+        gae_lambda: float = 0.95,
+        clip_range: Schedulable = 0.2,
+        clip_range_vf: Schedulable | None = None,
+        normalize_advantage: bool = True,
+        ent_coef: float = 0.0,
+        vf_coef: float = 0.5,
+        max_grad_norm: float | None = 0.5,
+        rollout_buffer_class: None = None,
+        rollout_buffer_kwargs: None = None,
+        target_kl: float | None = None,
+        stats_window_size: int = 100,
+        tensorboard_log: Folder | None = None,
+        policy_kwargs: Keywords | None = None,
+        verbose: int = 0,
+        seed: int | None = None,
+        device: Device = "auto",
+        _init_setup_model: bool = True,
+    ) -> None: ...
 
     def _plugins(self) -> list[Any]:
         return [*super()._plugins(), "action-masking"]
@@ -130,7 +161,7 @@ class MaskablePPO(PPO):
 
     def learn(  # type: ignore[override]
         self,
-        total_timesteps: int,
+        total_timesteps: float,
         callback: Callback = None,
         log_interval: int | Literal["auto"] | None = "auto",
         tb_log_name: str | None = None,

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import attrs
-
+from rlk_baselines.argument_types import Folder, Keywords, Schedulable
+from rlk_baselines.arguments import constructor
 from rlk_baselines.policies.classes import FeedForwardPolicy
 from rlk_baselines.policies.registered import class_of
 from rlk_baselines.refusals import Refused
-from rlk_sb3.common.on_policy_algorithm import ROLLOUT_BUFFER
+from rlk_sb3.algorithm import LAST, SDE, Device
 from rlk_sb3.policy_keywords import listed, settings_of
 from rlk_sb3.policy_view import ActorCriticView
-from rlk_sb3.ppo.ppo import PPO
+from rlk_sb3.ppo.ppo import OF_PPO, PPO
 from rlk_sb3_contrib.ppo_recurrent.policies import (
     CnnLstmPolicy,
     MultiInputLstmPolicy,
@@ -43,11 +43,35 @@ class RecurrentPPO(PPO):
         "CnnLstmPolicy": CnnLstmPolicy,
         "MultiInputLstmPolicy": MultiInputLstmPolicy,
     }
-    arguments = tuple(
-        attrs.evolve(one, default=128) if one.name in ("n_steps", "batch_size") else one
-        for one in PPO.arguments
-        if one not in ROLLOUT_BUFFER
-    )
+
+    @constructor(*OF_PPO, *SDE, *LAST)
+    def __init__(
+        self,
+        policy: str | type[Any],
+        env: Any,
+        learning_rate: Schedulable = 0.0003,
+        n_steps: int = 128,
+        batch_size: int = 128,
+        n_epochs: int = 10,
+        gamma: float = 0.99,
+        gae_lambda: float = 0.95,
+        clip_range: Schedulable = 0.2,
+        clip_range_vf: Schedulable | None = None,
+        normalize_advantage: bool = True,
+        ent_coef: float = 0.0,
+        vf_coef: float = 0.5,
+        max_grad_norm: float | None = 0.5,
+        use_sde: bool = False,
+        sde_sample_freq: int = -1,
+        target_kl: float | None = None,
+        stats_window_size: int = 100,
+        tensorboard_log: Folder | None = None,
+        policy_kwargs: Keywords | None = None,
+        verbose: int = 0,
+        seed: int | None = None,
+        device: Device = "auto",
+        _init_setup_model: bool = True,
+    ) -> None: ...
 
     def _policy_settings(self) -> dict[str, Any]:
         """As in `BaseAlgorithm`; as in sb3-contrib, hidden layers come after the LSTM."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from rlk_baselines.arguments import Argument, Rate
-from rlk_sb3.algorithm import LAST, SDE
+from rlk_baselines.argument_types import Folder, Keywords, Schedulable
+from rlk_baselines.arguments import Argument, Rate, constructor
+from rlk_sb3.algorithm import LAST, SDE, Device
 from rlk_sb3.common.on_policy_algorithm import ROLLOUT_BUFFER, OnPolicyAlgorithm
 
 
@@ -18,29 +19,55 @@ class TRPO(OnPolicyAlgorithm):
     """
 
     algo = "trpo"
-    arguments = (
-        Argument("learning_rate", 1e-3, rlk="vf_stepsize", change=Rate(("vf",))),
-        Argument("n_steps", 2048, is_held=True),
-        Argument("batch_size", 128, rlk="vf_batch_size"),
-        Argument("gamma", 0.99),
-        Argument("cg_max_steps", 15, rlk="cg_iters"),
-        Argument("cg_damping", 0.1),
-        Argument("line_search_shrinking_factor", 0.8, rlk="natural-gradient.line_search_factor"),
-        Argument("line_search_max_iter", 10, rlk="natural-gradient.line_search_steps"),
-        Argument("n_critic_updates", 10, rlk="vf_iters"),
-        Argument("gae_lambda", 0.95, rlk="lam"),
-        *SDE,
-        *ROLLOUT_BUFFER,
-        Argument("normalize_advantage", True, rlk=None, only="Leave it out."),
-        Argument("target_kl", 0.01, rlk="max_kl"),
-        Argument(
-            "sub_sampling_factor", 1, rlk=None, only="A smaller n_steps makes a step cheaper."
-        ),
-        *LAST,
-    )
     #: There, a step is taken only within the trust region itself, and the value function's Adam
     #: has the epsilon of PPO.
     fixed: ClassVar[Mapping[str, Any]] = {"natural-gradient.kl_slack": 1.0, "adam.eps": 1e-5}
+
+    @constructor(
+        Argument("learning_rate", rlk="vf_stepsize", change=Rate(("vf",))),
+        Argument("n_steps", is_held=True),
+        Argument("batch_size", rlk="vf_batch_size"),
+        Argument("cg_max_steps", rlk="cg_iters"),
+        Argument("line_search_shrinking_factor", rlk="natural-gradient.line_search_factor"),
+        Argument("line_search_max_iter", rlk="natural-gradient.line_search_steps"),
+        Argument("n_critic_updates", rlk="vf_iters"),
+        Argument("gae_lambda", rlk="lam"),
+        *SDE,
+        *ROLLOUT_BUFFER,
+        Argument("normalize_advantage", rlk=None, only="Leave it out."),
+        Argument("target_kl", rlk="max_kl"),
+        Argument("sub_sampling_factor", rlk=None, only="A smaller n_steps makes a step cheaper."),
+        *LAST,
+    )
+    def __init__(
+        self,
+        policy: str | type[Any],
+        env: Any,
+        learning_rate: Schedulable = 0.001,
+        n_steps: int = 2048,
+        batch_size: int = 128,
+        gamma: float = 0.99,
+        cg_max_steps: int = 15,
+        cg_damping: float = 0.1,
+        line_search_shrinking_factor: float = 0.8,
+        line_search_max_iter: int = 10,
+        n_critic_updates: int = 10,
+        gae_lambda: float = 0.95,
+        use_sde: bool = False,
+        sde_sample_freq: int = -1,
+        rollout_buffer_class: None = None,
+        rollout_buffer_kwargs: None = None,
+        normalize_advantage: bool = True,
+        target_kl: float = 0.01,
+        sub_sampling_factor: int = 1,
+        stats_window_size: int = 100,
+        tensorboard_log: Folder | None = None,
+        policy_kwargs: Keywords | None = None,
+        verbose: int = 0,
+        seed: int | None = None,
+        device: Device = "auto",
+        _init_setup_model: bool = True,
+    ) -> None: ...
 
     def translated(self, settings: dict[str, Any]) -> dict[str, Any]:
         """As in `BaseAlgorithm`; rlk's collections are counted over all environments."""

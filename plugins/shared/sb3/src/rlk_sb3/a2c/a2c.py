@@ -7,10 +7,11 @@ from typing import Any
 
 from torch.optim import Adam, RMSprop
 
-from rlk_baselines.arguments import Argument, Needed, Rate
+from rlk_baselines.argument_types import Folder, Keywords, Schedulable
+from rlk_baselines.arguments import Argument, Needed, Rate, at_once, constructor
 from rlk_baselines.refusals import Refused
 from rlk_baselines.saved_models.model_files import Saved
-from rlk_sb3.algorithm import LAST, SDE
+from rlk_sb3.algorithm import LAST, SDE, Device
 from rlk_sb3.common.on_policy_algorithm import ROLLOUT_BUFFER, OnPolicyAlgorithm
 from rlk_sb3.common.sb2_compat.rmsprop_tf_like import RMSpropTFLike
 from rlk_sb3.optimisers import CLASS, is_other, name_of
@@ -27,22 +28,43 @@ class A2C(OnPolicyAlgorithm):
     """
 
     algo = "a2c"
-    arguments = (
-        Argument("learning_rate", 0.0007, change=Rate(("policy",))),
-        Argument("n_steps", 5),
-        Argument("gamma", 0.99, change="at once"),
-        Argument("gae_lambda", 1.0, change="at once"),
-        Argument("ent_coef", 0.0, change="at once"),
-        Argument("vf_coef", 0.5, change="at once"),
-        Argument("max_grad_norm", 0.5),
-        Argument("rms_prop_eps", _EPSILON, rlk="epsilon", needs=Needed("use_rms_prop", "True")),
-        Argument("use_rms_prop", True, is_held=True),
+    rows = 100
+
+    @constructor(
+        Argument("learning_rate", change=Rate(("policy",))),
+        *at_once("gamma", "gae_lambda", "ent_coef", "vf_coef", "normalize_advantage"),
+        Argument("rms_prop_eps", rlk="epsilon", needs=Needed("use_rms_prop", "True")),
+        Argument("use_rms_prop", is_held=True),
         *SDE,
         *ROLLOUT_BUFFER,
-        Argument("normalize_advantage", False, change="at once"),
         *LAST,
     )
-    rows = 100
+    def __init__(
+        self,
+        policy: str | type[Any],
+        env: Any,
+        learning_rate: Schedulable = 0.0007,
+        n_steps: int = 5,
+        gamma: float = 0.99,
+        gae_lambda: float = 1.0,
+        ent_coef: float = 0.0,
+        vf_coef: float = 0.5,
+        max_grad_norm: float | None = 0.5,
+        rms_prop_eps: float = 1e-5,
+        use_rms_prop: bool = True,
+        use_sde: bool = False,
+        sde_sample_freq: int = -1,
+        rollout_buffer_class: None = None,
+        rollout_buffer_kwargs: None = None,
+        normalize_advantage: bool = False,
+        stats_window_size: int = 100,
+        tensorboard_log: Folder | None = None,
+        policy_kwargs: Keywords | None = None,
+        verbose: int = 0,
+        seed: int | None = None,
+        device: Device = "auto",
+        _init_setup_model: bool = True,
+    ) -> None: ...
 
     def _optimizer(self) -> tuple[Any, float]:
         keywords = self.policy_kwargs.get("optimizer_kwargs") or {}

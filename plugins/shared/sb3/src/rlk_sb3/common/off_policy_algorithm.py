@@ -36,26 +36,14 @@ def _as_setting(train_freq: Any) -> Any:
     return count if unit == "step" else f"{count} {unit}"
 
 
-TRAIN_FREQ = Argument("train_freq", 1, convert=_as_setting)
-#: The arguments about the replay.
+#: The arguments about the replay, and when the model learns from it.
 REPLAY = (
-    Argument("replay_buffer_class", None, rlk=None),
-    Argument("replay_buffer_kwargs", None, type=DICT),
+    Argument("train_freq", convert=_as_setting),
+    Argument("replay_buffer_class", rlk=None),
+    Argument("replay_buffer_kwargs", type=DICT),
     # Without effect: each observation is kept once anyway.
-    Argument("optimize_memory_usage", False, rlk=None, is_held=True),
-    Argument("n_steps", 1, rlk="n-step.n_steps", is_held=True),
-)
-#: The arguments that DDPG, SAC and TD3 have after `learning_rate`.
-OF_CONTROL = (
-    Argument("buffer_size", 1_000_000),
-    Argument("learning_starts", 100),
-    Argument("batch_size", 256),
-    Argument("tau", 0.005),
-    Argument("gamma", 0.99),
-    TRAIN_FREQ,
-    Argument("gradient_steps", 1),
-    Argument("action_noise", None),
-    *REPLAY,
+    Argument("optimize_memory_usage", rlk=None, is_held=True),
+    Argument("n_steps", rlk="n-step.n_steps", is_held=True),
 )
 
 
@@ -66,6 +54,10 @@ class OffPolicyAlgorithm(BaseAlgorithm, OffPolicyRLModel):
     rows = 4
     replayed = ModelsReplay
     instead = OF_OFF_POLICY_MODELS
+    learning_starts: int
+    tau: float
+    gradient_steps: int
+    n_steps: int
 
     @property
     def critic(self) -> Any:

@@ -17,8 +17,8 @@ from rlk_sb3.saved.names import ACTOR_CRITIC
 
 #: The arguments about the storage of collections.
 ROLLOUT_BUFFER = (
-    Argument("rollout_buffer_class", None, rlk=None, only="rlk.make has storages: storage=NAME."),
-    Argument("rollout_buffer_kwargs", None, rlk=None, only="rlk.make has storages: storage={…}."),
+    Argument("rollout_buffer_class", rlk=None, only="rlk.make has storages: storage=NAME."),
+    Argument("rollout_buffer_kwargs", rlk=None, only="rlk.make has storages: storage={…}."),
 )
 
 
@@ -27,6 +27,9 @@ class OnPolicyAlgorithm(BaseAlgorithm):
 
     foreign_files = FilesOfSB3(ACTOR_CRITIC)
     viewed = ActorCriticView
+    n_steps: int
+    gae_lambda: float
+    normalize_advantage: bool
     policy_aliases: ClassVar[dict[str, Any]] = {
         **BaseAlgorithm.policy_aliases,
         "MlpPolicy": ActorCriticPolicy,

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-import attrs
-
 from rlk import spaces
-from rlk_baselines.arguments import Argument, Rate
+from rlk_baselines.argument_types import Folder, Keywords, Schedulable, TrainFreq
+from rlk_baselines.arguments import Argument, Rate, constructor
 from rlk_baselines.refusals import Refused
-from rlk_sb3.algorithm import LAST
-from rlk_sb3.common.off_policy_algorithm import REPLAY, TRAIN_FREQ, OffPolicyAlgorithm
+from rlk_sb3.algorithm import LAST, Device
+from rlk_sb3.common.off_policy_algorithm import REPLAY, OffPolicyAlgorithm
 from rlk_sb3.common.utils.schedules import LinearSchedule, get_linear_fn
 from rlk_sb3.dqn.policies import DQNPolicy
 from rlk_sb3.policy_view import QView
@@ -33,28 +32,47 @@ class DQN(OffPolicyAlgorithm):
         **OffPolicyAlgorithm.policy_aliases,
         "MlpPolicy": DQNPolicy,
     }
-    arguments = (
-        Argument("learning_rate", 0.0001, change=Rate(("q",))),
-        Argument("buffer_size", 1_000_000),
-        Argument("learning_starts", 100),
-        Argument("batch_size", 32),
-        Argument("tau", 1.0),
-        Argument("gamma", 0.99),
-        attrs.evolve(TRAIN_FREQ, default=4),
-        Argument("gradient_steps", 1),
-        *REPLAY,
-        Argument("target_update_interval", 10_000, rlk="target_network_update_freq"),
-        Argument("exploration_fraction", 0.1),
-        Argument("exploration_initial_eps", 1.0),
-        Argument("exploration_final_eps", 0.05),
-        Argument("max_grad_norm", 10.0),
-        *LAST,
-    )
     fixed: ClassVar[Mapping[str, Any]] = {"double_q": False, "dueling": False}
     exploration_initial_eps: float
     exploration_final_eps: float
     exploration_fraction: float
     _rate_set: tuple[float, int] | None = None  #: a rate that was set, after which collection
+
+    @constructor(
+        Argument("learning_rate", change=Rate(("q",))),
+        *REPLAY,
+        Argument("target_update_interval", rlk="target_network_update_freq"),
+        *LAST,
+    )
+    def __init__(
+        self,
+        policy: str | type[Any],
+        env: Any,
+        learning_rate: Schedulable = 0.0001,
+        buffer_size: int = 1_000_000,
+        learning_starts: int = 100,
+        batch_size: int = 32,
+        tau: float = 1.0,
+        gamma: float = 0.99,
+        train_freq: TrainFreq = 4,
+        gradient_steps: int = 1,
+        replay_buffer_class: type[Any] | None = None,
+        replay_buffer_kwargs: Keywords | None = None,
+        optimize_memory_usage: bool = False,
+        n_steps: int = 1,
+        target_update_interval: int = 10_000,
+        exploration_fraction: float = 0.1,
+        exploration_initial_eps: float = 1.0,
+        exploration_final_eps: float = 0.05,
+        max_grad_norm: float | None = 10.0,
+        stats_window_size: int = 100,
+        tensorboard_log: Folder | None = None,
+        policy_kwargs: Keywords | None = None,
+        verbose: int = 0,
+        seed: int | None = None,
+        device: Device = "auto",
+        _init_setup_model: bool = True,
+    ) -> None: ...
 
     @property
     def q_net(self) -> Callable[[Any], Any]:

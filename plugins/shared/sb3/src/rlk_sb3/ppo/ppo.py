@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from rlk.program_warnings import warn_program
-from rlk_baselines.arguments import Argument, Rate, Scheduled, is_finite
-from rlk_sb3.algorithm import LAST, SDE
+from rlk_baselines.argument_types import Folder, Keywords, Schedulable
+from rlk_baselines.arguments import Argument, Rate, Scheduled, at_once, constructor, is_finite
+from rlk_sb3.algorithm import LAST, SDE, Device
 from rlk_sb3.callable_numbers import callable_number
 from rlk_sb3.common.on_policy_algorithm import ROLLOUT_BUFFER, OnPolicyAlgorithm
+
+#: What is special about arguments of PPO that other models do not have.
+OF_PPO = (
+    Argument("learning_rate", change=Rate(("policy",))),
+    *at_once("n_epochs", "gamma", "gae_lambda", "normalize_advantage"),
+    *at_once("ent_coef", "vf_coef", "target_kl"),
+    Argument("clip_range", change=Scheduled("clip_range")),
+    Argument("clip_range_vf", change=Scheduled("clip_range_vf")),
+)
 
 
 class PPO(OnPolicyAlgorithm):
@@ -19,24 +29,37 @@ class PPO(OnPolicyAlgorithm):
     """
 
     algo = "ppo"
-    arguments: ClassVar[tuple[Argument, ...]] = (
-        Argument("learning_rate", 0.0003, change=Rate(("policy",))),
-        Argument("n_steps", 2048),
-        Argument("batch_size", 64),
-        Argument("n_epochs", 10, change="at once"),
-        Argument("gamma", 0.99, change="at once"),
-        Argument("gae_lambda", 0.95, change="at once"),
-        Argument("clip_range", 0.2, change=Scheduled("clip_range")),
-        Argument("clip_range_vf", None, change=Scheduled("clip_range_vf")),
-        Argument("normalize_advantage", True, change="at once"),
-        Argument("ent_coef", 0.0, change="at once"),
-        Argument("vf_coef", 0.5, change="at once"),
-        Argument("max_grad_norm", 0.5),
-        *SDE,
-        *ROLLOUT_BUFFER,
-        Argument("target_kl", None, change="at once"),
-        *LAST,
-    )
+
+    @constructor(*OF_PPO, *SDE, *ROLLOUT_BUFFER, *LAST)
+    def __init__(
+        self,
+        policy: str | type[Any],
+        env: Any,
+        learning_rate: Schedulable = 0.0003,
+        n_steps: int = 2048,
+        batch_size: int = 64,
+        n_epochs: int = 10,
+        gamma: float = 0.99,
+        gae_lambda: float = 0.95,
+        clip_range: Schedulable = 0.2,
+        clip_range_vf: Schedulable | None = None,
+        normalize_advantage: bool = True,
+        ent_coef: float = 0.0,
+        vf_coef: float = 0.5,
+        max_grad_norm: float | None = 0.5,
+        use_sde: bool = False,
+        sde_sample_freq: int = -1,
+        rollout_buffer_class: None = None,
+        rollout_buffer_kwargs: None = None,
+        target_kl: float | None = None,
+        stats_window_size: int = 100,
+        tensorboard_log: Folder | None = None,
+        policy_kwargs: Keywords | None = None,
+        verbose: int = 0,
+        seed: int | None = None,
+        device: Device = "auto",
+        _init_setup_model: bool = True,
+    ) -> None: ...
 
     @property
     def clip_range(self) -> Any:
