@@ -34,6 +34,8 @@ ONE_CPU_THREAD = {
 }
 #: What is imported for a peer, where it has another name.
 MODULES = {"sb3": "stable_baselines3", "sb3-shared": "sb3_contrib"}
+#: Peers that cannot live beside the others, and so are not in requirements.txt.
+ALONE = ("pufferlib",)
 Figures = dict[str, float]
 
 
@@ -55,10 +57,12 @@ def installed(python: str, library: str) -> bool:
     look = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({module!r}) is None)"
     if subprocess.run([python, "-c", look], check=False).returncode == 0:
         return True
+    how = f"Install the peers with\n    {python} -m pip install -r {HERE / 'requirements.txt'}\n"
+    if library in ALONE:
+        how = f"{HERE / 'README.md'} says how to install it in an environment of its own. Do so,\n"
     print(
-        f"'{library}' is left out: {python} has no module '{module}'. Install the peers with\n"
-        f"    {python} -m pip install -r {HERE / 'requirements.txt'}\n"
-        "or name an interpreter that has them with --peer-python.",
+        f"'{library}' is left out: {python} has no module '{module}'. {how}"
+        "or name an interpreter that has it with --peer-python.",
         file=sys.stderr,
         flush=True,
     )

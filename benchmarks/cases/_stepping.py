@@ -1,7 +1,7 @@
 """A vector environment that is stepped with random actions, of rlk and its peers alike.
 
-All gather the infos of every environment, and those of rlk and Gymnasium write the results of a
-step into the same arrays again (`copy=False`); Stable-Baselines3's have no such choice.
+All gather the infos of every environment, and those of rlk, Gymnasium (`copy=False`) and PufferLib
+write the results of a step into the same arrays again; Stable-Baselines3's have no such choice.
 """
 
 from __future__ import annotations
@@ -44,6 +44,10 @@ def as_trained_with(library: str) -> Any:
         from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
         return RecordEpisodeStatistics(in_one_process(library, cart_pole))
+    if library == "pufferlib":
+        from peers import pufferlib
+
+        return pufferlib.in_one_process(cart_pole, N_ENVS, count_returns=True)
     return environments(cart_pole, N_ENVS)
 
 
@@ -58,6 +62,10 @@ def in_one_process(library: str, make: Callable[[], Any]) -> Any:
         from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
         return SyncVectorEnv(fns, autoreset_mode=AutoresetMode.SAME_STEP, copy=False)
+    if library == "pufferlib":
+        from peers import pufferlib
+
+        return pufferlib.in_one_process(make, N_ENVS)
     from stable_baselines3.common.vec_env import DummyVecEnv as PeersVecEnv
 
     return PeersVecEnv(fns)
@@ -74,6 +82,10 @@ def in_several_processes(library: str, make: Callable[[], Any]) -> Any:
         from gymnasium.vector import AsyncVectorEnv, AutoresetMode
 
         return AsyncVectorEnv(fns, autoreset_mode=AutoresetMode.SAME_STEP, copy=False)
+    if library == "pufferlib":
+        from peers import pufferlib
+
+        return pufferlib.in_several_processes(make, N_ENVS, n_workers=2)  # one for each core
     from stable_baselines3.common.vec_env import SubprocVecEnv as PeersVecEnv
 
     return PeersVecEnv(fns)

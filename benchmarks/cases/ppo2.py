@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from peers import NAMES, OnPolicy, train_with
+from peers import PPO_NAMES, OnPolicy, train_with
 
 from cases._training import Subject, agent_of, environments, is_rlk, model_of, peer
 
-LIBRARIES = ("rlk", "rlk+compile", "sb3", "sbx", *NAMES)
+LIBRARIES = ("rlk", "rlk+compile", "sb3", "sbx", *PPO_NAMES)
 WARM_UP, TIMED = 2_048, 40_960
 ENV, N_ENVS, N_STEPS, EPOCHS, MINIBATCH, RATE = "CartPole-v1", 8, 128, 4, 256, 3e-4
 
@@ -26,7 +26,7 @@ def subject(library: str) -> Subject:
             cliprange_vf=-1,
             policy={"layers": [64, 64], "act_fun": "tanh"},
         )
-    if library in NAMES:
+    if library in PPO_NAMES:
         settings = OnPolicy(
             env=ENV,
             n_envs=N_ENVS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cases._stepping import as_trained_with, stepped
 from cases._training import Subject
 
-LIBRARIES = ("rlk", "sb3", "gymnasium")
+LIBRARIES = ("rlk", "sb3", "gymnasium", "pufferlib")
 TAKES_PLUGINS = False
 WARM_UP, TIMED = 8_000, 160_000
 

@@ -7,7 +7,7 @@ from typing import Any
 from cases._stepping import in_several_processes, stepped
 from cases._training import Subject, environment
 
-LIBRARIES = ("rlk", "sb3", "gymnasium")
+LIBRARIES = ("rlk", "sb3", "gymnasium", "pufferlib")
 TAKES_PLUGINS = False
 WARM_UP, TIMED = 400, 4_000
 CORES = 2

@@ -1,4 +1,4 @@
-"""Tianshou, skrl and TorchRL: a module for each, with a function for each algorithm.
+"""Tianshou, skrl, TorchRL and PufferLib: a module for each, with a function for each algorithm.
 
 Their agents are put together from parts, so that a case says only what is to be the same, as
 `OnPolicy` or `OffPolicy`. Each library is used as its documentation shows, without logging,
@@ -16,6 +16,8 @@ from typing import Any
 from cases._training import Subject, environment
 
 NAMES = ("tianshou", "skrl", "torchrl")
+#: PufferLib has PPO alone.
+PPO_NAMES = (*NAMES, "pufferlib")
 
 
 @dataclass(frozen=True, kw_only=True)

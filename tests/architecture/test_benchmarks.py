@@ -63,7 +63,7 @@ def served(*libraries: str) -> list[tuple[str, str]]:
     return pairs
 
 
-@pytest.mark.parametrize(("name", "library"), served("tianshou", "skrl", "torchrl"))
+@pytest.mark.parametrize(("name", "library"), served("tianshou", "skrl", "torchrl", "pufferlib"))
 def test_a_peer_serves_the_case(name: str, library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     case = importlib.import_module(f"cases.{name}")
     made: list[tuple[str, str, Any]] = []
@@ -72,6 +72,33 @@ def test_a_peer_serves_the_case(name: str, library: str, monkeypatch: pytest.Mon
     ((peer, algo, settings),) = made
     assert peer == library and algo in functions_of(library)
     assert settings.env == case.ENV
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("vec_dummy", ("in_one_process", 8, {"count_returns": True})),
+        ("vec_dummy_bare", ("in_one_process", 8, {})),
+        ("vec_subprocess", ("in_several_processes", 8, {"n_workers": 2})),
+        ("vec_subprocess_pong", ("in_several_processes", 8, {"n_workers": 2})),
+    ],
+)
+def test_pufferlib_steps_as_many_environments_as_the_others(
+    name: str, asked: tuple[str, int, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[tuple[str, int, dict[str, Any]]] = []
+
+    def vector(function: str) -> Any:
+        def make(_: Any, n_envs: int, **keywords: Any) -> Any:
+            calls.append((function, n_envs, keywords))
+            return gym.make_vec("CartPole-v1", n_envs)
+
+        return make
+
+    made = {function: vector(function) for function in functions_of("pufferlib")}
+    monkeypatch.setitem(sys.modules, "peers.pufferlib", SimpleNamespace(**made))
+    importlib.import_module(f"cases.{name}").subject("pufferlib").learn(16)
+    assert calls == [asked]
 
 
 def test_a_missing_peer_is_left_out(
@@ -88,6 +115,19 @@ def test_a_missing_peer_is_left_out(
     printed = capsys.readouterr()
     assert "'sb3' is left out" in printed.err and "pip install -r" in printed.err
     assert "rlk / skrl: median 1.00" in printed.out and "sb3" not in printed.out
+
+
+def test_a_missing_peer_that_needs_an_environment_of_its_own_is_explained_in_the_readme(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compare = importlib.import_module("compare")
+    monkeypatch.setitem(compare.MODULES, "pufferlib", "no_such_module")
+    assert not compare.installed(sys.executable, "pufferlib")
+    printed = capsys.readouterr().err
+    assert "README.md" in printed and "requirements.txt" not in printed
+    for name in compare.ALONE:
+        assert f"## {name.lower()}" in (BENCHMARKS / "README.md").read_text("utf-8").lower()
+        assert name not in (BENCHMARKS / "requirements.txt").read_text("utf-8")
 
 
 def is_checked(env: Any) -> bool:
