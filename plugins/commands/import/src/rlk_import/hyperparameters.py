@@ -100,7 +100,9 @@ def described(
     kind, kernel, changes = _model(algo or path.stem), default_kernel(), dict(changes or {})
     base = {"env": env, "policy": keys["policy"], "preset": "none", "n_envs": keys["n_envs"]}
     words = WordsOfOthers.of(kernel, make_spec(kind.algo, base))
-    arguments = {key: one for key, one in keys.items() if key in kind.names and key not in _OBJECTS}
+    arguments = {
+        key: one for key, one in keys.items() if key in kind.arguments and key not in _OBJECTS
+    }
     others = {key: one for key, one in keys.items() if key not in {*arguments, *_OF_RUN}}
     found = Instead.joined(_translated(words, others, keys))
     own = {k: v for k, v in changes.items() if k == "n_envs" or k.startswith(ENV_PREFIX)}
