@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rlk.errors import BrokenPlugin
+from rlk.errors import BrokenPlugin, UnknownName
 from rlk.hookspecs import Specs, hookimpl, hookspec, is_lifecycle, lifecycle
 from rlk.registry.hooks import LIFECYCLE, TAKES, Hooks
 from rlk.registry.implementations import HOOKS
@@ -122,6 +122,11 @@ def test_nobody_listens_unless_somebody_does():
     hooks = Hooks()
     hooks.activate(Answers("1"), "mine")
     assert hooks.listeners("rlk_step") == []
+
+
+def test_a_hook_that_does_not_exist_cannot_be_asked():
+    with pytest.raises(UnknownName, match=r"rlk_stpe.*rlk_step"):
+        Hooks().listeners("rlk_stpe")
 
 
 def test_a_module_may_be_a_plugin():

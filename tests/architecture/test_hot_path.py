@@ -13,6 +13,7 @@ import pytest
 
 import rlk
 from rlk.hookspecs import hookimpl
+from rlk.registry.hooks import Hooks
 
 #: Commands that must start fast.
 STARTS = (["--help"], ["plugins", "list"], ["run", "--help"], ["plugins", "show", "dqn"])
@@ -66,20 +67,19 @@ def test_ten_idle_plugins_add_no_python_call_per_step(algo: str) -> None:
 def hooks_asked(function: Callable[[], Any]) -> list[str]:
     """The hooks that are called or whose implementations are looked up while `function` runs."""
     asked: list[str] = []
-    caller = pluggy.HookCaller
-    call, look_up = caller.__call__, caller.get_hookimpls
+    call, look_up = pluggy.HookCaller.__call__, Hooks._implementations
 
     def called(self: Any, **arguments: Any) -> Any:
         asked.append(self.name)
         return call(self, **arguments)
 
-    def looked_up(self: Any) -> Any:
-        asked.append(self.name)
-        return look_up(self)
+    def looked_up(self: Hooks, hook: str) -> Any:
+        asked.append(hook)
+        return look_up(self, hook)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(caller, "__call__", called)
-        patch.setattr(caller, "get_hookimpls", looked_up)
+        patch.setattr(pluggy.HookCaller, "__call__", called)
+        patch.setattr(Hooks, "_implementations", looked_up)
         function()
     return asked
 

@@ -66,6 +66,7 @@ def test_a_run_ends_when_its_patience_does(python, tmp_path):
 
 
 def test_its_contract_suites_pass(python):
-    options = ["--quiet", "--import-mode=importlib", "-p", "no:cacheprovider"]
+    # In one process: this repository's settings, which are taken, too, are for more tests.
+    options = ["--quiet", "--import-mode=importlib", "-p", "no:cacheprovider", "-n", "0"]
     options += ["-p", "no:hypothesispytest"]  # which takes a second to import
     python("pytest", *options, "--rootdir", PACKAGE, PACKAGE / "tests")

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from rlk_testing.tools.fresh_python import run_python
-
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "notebooks.md"
 CELLS = re.findall(r"```i?python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
 #: In a process of its own, because the first cell closes all agents.
@@ -30,10 +28,13 @@ print(*(f"{{agent.num_timesteps}} {{agent.run.closed}}" for agent in {agents}), 
         ([0, 3, 3], "rlk.open_agents()", "2048 False"),
     ],
 )
-def test_the_cells_of_the_page_run_in_one_notebook(cells, agents, told, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    code = AGAIN.format(cells=[CELLS[cell] for cell in cells], agents=agents)
-    assert run_python(code).splitlines()[-1] == told
+def test_the_cells_of_the_page_run_in_one_notebook(cells, agents, told, tmp_path, rlk_forks):
+    program = tmp_path / "notebook.py"
+    program.write_text(AGAIN.format(cells=[CELLS[cell] for cell in cells], agents=agents))
+    with rlk_forks.start(program, cwd=tmp_path) as running:
+        printed, _ = running.communicate(timeout=120)
+    assert running.returncode == 0, printed
+    assert printed.splitlines()[-1] == told
 
 
 def test_all_cells_of_the_page_are_tested():

@@ -98,7 +98,7 @@ def start(rlk_forks, tmp_path):
     (tmp_path / "world.py").write_text(WORLD)
 
     def started(*arguments):
-        return rlk_forks.start("-m", "rlk", *RUN, *arguments, cwd=tmp_path)
+        return rlk_forks.start("-m", "rlk", *RUN, *arguments, cwd=tmp_path, frees_modules=True)
 
     return started
 
@@ -235,7 +235,7 @@ def test_an_ignored_hangup_stays_ignored_as_nohup_wants_it(start, tmp_path, rlk_
         "    os.kill(os.getpid(), signal.SIGHUP)\n"
         "    assert signals.received is None\n"
     )
-    with rlk_forks.start(script, cwd=tmp_path) as running:
+    with rlk_forks.start(script, cwd=tmp_path, frees_modules=True) as running:
         assert running.wait(timeout=60) == 0, running.printed()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import json
 from pathlib import Path
 
@@ -59,10 +60,12 @@ CASES = [
         (*BITS, *HINDSIGHT, "--set", "env.continuous=true"),
     ),
 ]
-#: And the checkpoint that it continues from: at N, or of its start.
+#: And the checkpoint that it continues from: at N, or of its start. Both of one case are
+#: neighbours, so that they mostly share a process, and with it the uninterrupted run.
 FROM = [
-    *((case, N) for case in CASES),
-    *((case, 0) for case in CASES if case.more_arguments or case.algo in ("acer", "trpo")),
+    (case, start)
+    for case in CASES
+    for start in ((N, 0) if case.more_arguments or case.algo in ("acer", "trpo") else (N,))
 ]
 PARTS = {"parameters", "optimise", "storage", "streams", "environments", "collector", "clock"}
 
@@ -77,6 +80,19 @@ def rows(file):
     ]
 
 
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    """The folder of a case's run without interruption, which is made once, in this process."""
+
+    @functools.cache
+    def made(case):
+        out = tmp_path_factory.mktemp("runs") / "whole"
+        run(case, out)
+        return out
+
+    return made
+
+
 def run(case, out):
     """Without interruption, in this process."""
     with torch.random.fork_rng(devices=[]), pytest.raises(SystemExit) as end:
@@ -88,13 +104,13 @@ def run(case, out):
 
 @pytest.mark.parametrize(("case", "start"), FROM, ids=str)
 def test_a_run_killed_after_its_checkpoint_ends_as_the_uninterrupted_one(
-    case, start, tmp_path, rlk_forks
+    case, start, tmp_path, rlk_forks, uninterrupted
 ):
     if not case.is_installed:
         pytest.skip(f"not installed: {sorted({case.algo, *case.needs} - INSTALLED)}")
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    broken = tmp_path / "broken"
     with to_be_killed(rlk_forks, case, broken, start + N // 2) as kill:  # which starts meanwhile
-        run(case, whole)
+        whole = uninterrupted(case)
         at = kill()
     assert start < at < start + N
     left = broken / "checkpoints"

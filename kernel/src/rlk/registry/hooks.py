@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import pluggy
 
-from rlk.errors import BrokenPlugin, PlanError, RlkError
+from rlk.errors import BrokenPlugin, PlanError, RlkError, UnknownName
 from rlk.hookspecs import Specs, is_lifecycle, takes
 from rlk.registry.answers import check_answer
-from rlk.registry.implementations import HOOKS, fault, implemented
+from rlk.registry.implementations import HOOKS, SEE, fault, implemented
 
 Listener = Callable[..., Any]
 #: The hooks whose listeners are looked up once, when a run is built, and then called directly.
@@ -37,8 +37,8 @@ class Hooks:
     """Activated plugins, and calls of their hooks."""
 
     def __init__(self) -> None:
+        # It is not told the specs: `fault` compares every plugin with them, at less cost to a run.
         self._manager = pluggy.PluginManager("rlk")
-        self._manager.add_hookspecs(Specs)
         self._active: dict[str, _Active] = {}
 
     def activate(
@@ -175,8 +175,10 @@ class Hooks:
         return [one.plugin_name for one in self._implementations(hook)]
 
     def _implementations(self, hook: str) -> list[pluggy.HookImpl]:
-        found = getattr(self._manager.hook, hook).get_hookimpls()
-        return sorted(found, key=_turn)
+        if hook not in TAKES:
+            raise UnknownName("hook", hook, HOOKS, SEE)
+        caller: pluggy.HookCaller | None = getattr(self._manager.hook, hook, None)
+        return sorted(caller.get_hookimpls(), key=_turn) if caller else []
 
 
 @contextlib.contextmanager

@@ -43,7 +43,7 @@ def test_a_run_with_one_stream_closed_trains_to_its_end(
 ) -> None:
     program = tmp_path / "without.py"
     program.write_text(WITHOUT)
-    with rlk_forks.start(program, number, *RUN, cwd=tmp_path) as running:
+    with rlk_forks.start(program, number, *RUN, cwd=tmp_path, frees_modules=True) as running:
         printed, _ = running.communicate(timeout=120)
     assert running.returncode == 0, printed
     assert "Error" not in printed and ("timesteps" in printed) == (number == 2)

@@ -8,8 +8,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
@@ -24,6 +22,7 @@ from rlk_model_files.locate import checkpoints
 from rlk_resume.fork import _best
 from rlk_resume.found import folder_of
 from rlk_testing.tools.command_line import ended
+from rlk_testing.tools.forks import ForkServer
 from rlk_testing.tools.states import same
 
 PLUGINS = [
@@ -268,14 +267,16 @@ main(sys.argv[1:])
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
 def test_a_fork_that_is_killed_while_its_files_are_copied_has_not_begun_and_can_be_typed_again(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, rlk_forks: ForkServer
 ) -> None:
     fork = folder.parent / "fork"
     source = folder / "checkpoints" / "60.zip"
     again = ["--set", f"replay.mapped={fork}.mapped", "--timesteps", "70", "--quiet"]
     typed = ["resume", str(source), "--out", str(fork), *again]
-    killed = subprocess.run([sys.executable, "-c", KILLED, *typed], timeout=120)
-    assert killed.returncode == -signal.SIGKILL
+    program = folder.parent / "killed.py"
+    program.write_text(KILLED)
+    with rlk_forks.start(program, *typed, cwd=folder.parent) as killed:
+        assert killed.wait(timeout=120) == -signal.SIGKILL, killed.printed()
     assert any(path.name.endswith(".rlk-unfinished") for path in fork.rglob("*"))
     assert ended("resume", fork) == 1, "no run from random weights in place of the fork"
     assert ended(*typed) == 0

@@ -97,6 +97,15 @@ def test_a_program_may_have_packages_that_others_have_not(forks, tmp_path):
         ("import sys; sys.exit('no')", 1, "no\n"),
         ("1 / 0", 1, "ZeroDivisionError: division by zero\n"),
         ("import atexit; atexit.register(print, 'bye')", 0, "bye\n"),
+        ("raise SystemExit(True)", 1, ""),
+        ("import sys; sys.exit()", 0, ""),
+        (
+            "import os; pid = os.fork()\nif pid == 0: raise SystemExit(7)\n"
+            "print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))",
+            0,
+            "7\n",
+        ),
+        ("from threading import Timer; Timer(0.1, print, ['late']).start()", 0, "late\n"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGTERM)", -signal.SIGTERM, ""),
     ],
 )
@@ -105,6 +114,30 @@ def test_a_program_ends_as_it_would_by_itself(program, text, code, end):
         printed, _ = running.communicate()
     assert running.returncode == code
     assert printed.endswith(end)
+
+
+@pytest.mark.parametrize(
+    ("holder", "frees_modules", "freed"),
+    [
+        ("globals()", False, "freed"),
+        ("vars(colorsys)", False, ""),
+        ("vars(colorsys)", True, "freed"),
+    ],
+)
+def test_what_modules_hold_is_freed_if_a_test_wants_that(
+    forks, tmp_path, holder, frees_modules, freed
+):
+    (tmp_path / "program.py").write_text(
+        "import colorsys, os\n"
+        "class Held:\n"
+        "    def __del__(self, write=os.write):\n"
+        "        write(1, b'freed')\n"
+        f"{holder}['held'] = Held()\n"
+    )
+    given = {"cwd": tmp_path, "frees_modules": frees_modules}
+    with forks.start("program.py", **given) as running:
+        printed, _ = running.communicate()
+    assert (running.returncode, printed) == (0, freed)
 
 
 def test_programs_run_side_by_side_and_can_be_killed(program):

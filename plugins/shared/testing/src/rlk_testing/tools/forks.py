@@ -6,7 +6,9 @@ once and then forks for every program that it is asked to run. Each program is a
 with its own working directory and output, and can be killed like any other.
 
 Objects from before the fork are hidden from the garbage collector (`gc.freeze`). Otherwise the
-collection at the end of every interpreter would copy their memory into each fork.
+collection at the end of every interpreter would copy their memory into each fork. For the same
+reason a fork ends before Python frees all modules, which takes half a second where torch is
+imported: after its threads and the functions of `atexit`, with its streams flushed.
 
 This module runs on both sides: `ForkServer` and `Fork` in the tests, the rest in the server. It
 needs a system with `fork` (Linux, macOS).
@@ -14,6 +16,7 @@ needs a system with `fork` (Linux, macOS).
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import importlib
@@ -27,7 +30,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -56,17 +60,26 @@ class ForkServer:
                 env={**os.environ, "OMP_NUM_THREADS": "1", **(environment or {})},
             )
 
-    def start(self, *arguments: object, cwd: Path, path: Path | None = None) -> Fork:
+    def start(
+        self,
+        *arguments: object,
+        cwd: Path,
+        path: Path | None = None,
+        frees_modules: bool = False,
+    ) -> Fork:
         """Start what `python ARGUMENTS…` would run: `-m module …` or `file.py …`.
 
         Args:
             cwd: the program's working directory.
             path: a further folder of packages for this program, as in `PYTHONPATH`.
+            frees_modules: whether it ends as Python does, to the last finalizer: for a test of
+                what happens at the end of a process.
         """
         request = {
             "arguments": [str(argument) for argument in arguments],
             "cwd": str(cwd),
             "path": None if path is None else str(path),
+            "frees_modules": frees_modules,
         }
         output = tempfile.TemporaryFile()  # noqa: SIM115
         status, theirs = os.pipe()
@@ -158,8 +171,8 @@ class Fork:
 # ---- in the server -------------------------------------------------------------------------------
 
 
-def serve(connection: socket.socket) -> list[str] | None:
-    """Fork for every request. Returns in the forks, with a program's arguments; None at the end."""
+def serve(connection: socket.socket) -> dict[str, Any] | None:
+    """Fork for every request, and return it in the fork; None at the end."""
     while True:
         length, descriptors, _, _ = socket.recv_fds(connection, _LENGTH, 2)
         _collect_ended()
@@ -173,7 +186,7 @@ def serve(connection: socket.socket) -> list[str] | None:
             if _wait_for_fork(status):
                 os._exit(0)
             _take_place(request["cwd"], output, request["path"])
-            return list(request["arguments"])
+            return dict(request)
         os.close(output)
         os.close(status)
 
@@ -227,11 +240,49 @@ def run_program(arguments: list[str]) -> None:
         runpy.run_path(arguments[0], run_name="__main__")
 
 
+class QuickEnd:
+    """Ends this process with an exit code, after what else was registered with `atexit`.
+
+    Attributes:
+        code: None for a process that is to end as Python does.
+    """
+
+    def __init__(self) -> None:
+        self.code: int | None = None
+        atexit.register(self._end)  # the first that is registered is called last
+
+    def after(self, program: Callable[[], object]) -> None:
+        """Call a function, and remember the exit code that its end means.
+
+        After any other exception than `sys.exit` with a number, the process ends as Python does.
+        """
+        try:
+            program()
+        except SystemExit as end:
+            if end.code is None or isinstance(end.code, int):
+                self.code = end.code or 0
+            raise
+        self.code = 0
+
+    def _end(self) -> None:
+        if self.code is not None:
+            gc.collect()  # what the program itself has left
+            for stream in (sys.stdout, sys.stderr):
+                if stream is not None:
+                    stream.flush()
+            os._exit(self.code & 0xFF)
+
+
 if __name__ == "__main__":
+    quick_end = QuickEnd()
     for name in sys.argv[2:]:
         importlib.import_module(name)
     gc.collect()
     gc.freeze()
-    program = serve(socket.socket(fileno=int(sys.argv[1])))
-    if program is not None:
-        run_program(program)
+    asked = serve(socket.socket(fileno=int(sys.argv[1])))
+    if asked is None:
+        quick_end.code = 0
+    elif asked["frees_modules"]:
+        run_program(asked["arguments"])
+    else:
+        quick_end.after(partial(run_program, asked["arguments"]))
