@@ -1,27 +1,19 @@
-"""The script of docs/jobs.md is killed at one moment after the other, and typed again.
-
-Importing torch would take most of the time. So the program `rlk` of the script asks this process,
-which runs the command in a fork; `rlk` gives signals on to the fork, and ends as it does.
-"""
+"""The script of docs/jobs.md is killed at one moment after the other, and typed again."""
 
 from __future__ import annotations
 
 import csv
-import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import rlk
 from rlk.running.folder_owner import OWNER
-from rlk_testing.tools.forks import ForkServer
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "jobs.md").read_text(encoding="utf-8")
@@ -29,24 +21,8 @@ pytestmark = pytest.mark.skipif(
     os.name != "posix" or shutil.which("bash") is None, reason="a script for bash"
 )
 
-#: `rlk` in the script.
+#: `rlk` in the script: it dies, or lets the script get a signal, where the file `moment` says.
 RLK = """
-import json, os, signal, socket, sys
-
-connection = socket.socket(socket.AF_UNIX)
-connection.connect("asked")
-with connection.makefile("rw") as asked:
-    print(json.dumps(sys.argv[1:]), file=asked, flush=True)
-    pid = int(asked.readline())
-    signal.signal(signal.SIGTERM, lambda *_: os.kill(pid, signal.SIGTERM))
-    code, printed = json.loads(asked.readline())
-print(printed, end="", flush=True)
-if code < 0:
-    os.kill(os.getpid(), -code)
-sys.exit(code)
-"""
-#: The fork: it dies, or lets the script get a signal, where the file `moment` says.
-FORK = """
 import os, signal
 from pathlib import Path
 import rlk_cli.folder
@@ -66,8 +42,7 @@ def after(owner, name, act):
         act(*given)
     setattr(owner, name, both)
 
-os.environ["SLURM_JOB_ID"] = "7"
-moment, script = Path("moment").read_text(), int(Path("pid").read_text())
+moment = Path("moment").read_text()
 replace = rlk.files._replace
 if moment == "before its folder is made":
     rlk_cli.folder.choose = die
@@ -86,7 +61,7 @@ elif moment in ("while its first checkpoint is written", "while its second is wr
 elif moment in ("after its first checkpoint", "after its second checkpoint"):
     after(Checkpoints, "_write_checkpoint", die)
 elif moment == "by SIGTERM":
-    after(ProgressFile, "write", lambda *_: os.kill(script, signal.SIGTERM))
+    after(ProgressFile, "write", lambda *_: os.kill(os.getppid(), signal.SIGTERM))
 elif moment == "before model.zip":
     rlk.files._replace = lambda aside, path: path.name != "model.zip" or die()
     after(rlk.files, "_replace", lambda aside, path: replace(aside, path))
@@ -131,44 +106,24 @@ def of_the_page(here: Path) -> str:
 
 @pytest.fixture
 def here(tmp_path: Path) -> Path:
-    """A folder with the script `job`, with its programs, and with that of the fork."""
+    """A folder with the script `job`, and with its programs."""
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "rlk").write_text(f"#!{sys.executable} -IS\n{RLK}")
+    (tmp_path / "bin" / "rlk").write_text(f"#!{sys.executable}\n{RLK}")
     (tmp_path / "bin" / "scontrol").write_text('#!/bin/bash\necho "$@" >> requeued\n')
     for program in (tmp_path / "bin").iterdir():
         program.chmod(0o755)
     (tmp_path / "job").write_text(of_the_page(tmp_path))
-    (tmp_path / "fork.py").write_text(FORK)
     return tmp_path
 
 
-@pytest.fixture
-def asked(here: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
-    """The socket at which the script's `rlk` asks for a fork."""
-    monkeypatch.chdir(here)  # the path of a socket is short
-    with socket.socket(socket.AF_UNIX) as listens:
-        listens.bind("asked")
-        listens.listen()
-        listens.settimeout(120)
-        yield listens
-
-
-def typed(moment: str, asked: socket.socket, forks: ForkServer) -> tuple[int, str]:
-    """Type the script, which calls `rlk` once: (its exit code, what was printed)."""
-    Path("moment").write_text(moment)
-    environ = {**os.environ, "SLURM_JOB_ID": "7"}
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    with subprocess.Popen(["bash", "job"], env=environ, text=True, **streams) as job:
-        Path("pid").write_text(str(job.pid))
-        connection, _ = asked.accept()
-        with connection, connection.makefile("rw") as asks:
-            words = json.loads(asks.readline())
-            with forks.start("fork.py", *words, cwd=Path.cwd()) as running:
-                print(running.pid, file=asks, flush=True)
-                printed, _ = running.communicate(timeout=120)
-            print(json.dumps([running.returncode, printed]), file=asks, flush=True)
-        printed, _ = job.communicate(timeout=120)
-        return job.returncode, printed
+def typed(here: Path, moment: str) -> subprocess.CompletedProcess[str]:
+    """The script, typed and ended."""
+    (here / "moment").write_text(moment)
+    environ = {**os.environ, "SLURM_JOB_ID": "7", "OMP_NUM_THREADS": "1"}
+    command = ["bash", "job"]
+    return subprocess.run(
+        command, cwd=here, env=environ, capture_output=True, text=True, timeout=120
+    )
 
 
 def left(here: Path) -> set[str] | None:
@@ -179,12 +134,11 @@ def left(here: Path) -> set[str] | None:
     return {"unfinished" if name.endswith(".rlk-unfinished") else name for name in names}
 
 
-def test_a_job_that_is_killed_at_any_moment_ends_when_it_is_typed_again(
-    here: Path, asked: socket.socket, rlk_forks: ForkServer
-) -> None:
+def test_a_job_that_is_killed_at_any_moment_ends_when_it_is_typed_again(here: Path) -> None:
     for moment, files in LEFT.items():
-        code, printed = typed(moment, asked, rlk_forks)
-        assert code == {"by SIGTERM": 143, "never": 0}.get(moment, 137), (moment, printed)
+        ended = typed(here, moment)
+        code = {"by SIGTERM": 143, "never": 0}.get(moment, 137)
+        assert ended.returncode == code, (moment, ended.stdout, ended.stderr)
         assert left(here) == files, moment
     assert (here / "requeued").read_text() == "requeue 7\n"
     with (here / "one" / "progress.csv").open() as file:
@@ -192,5 +146,5 @@ def test_a_job_that_is_killed_at_any_moment_ends_when_it_is_typed_again(
     assert rows == sorted(set(rows)) and rows[-1] == 64
     with rlk.load(here / "one" / "model.zip") as agent:
         assert agent.num_timesteps == 64
-    code, printed = typed("never", asked, rlk_forks)
-    assert code == 0 and "the run ended at 64 timesteps" in printed
+    again = typed(here, "never")
+    assert again.returncode == 0 and "the run ended at 64 timesteps" in again.stdout
