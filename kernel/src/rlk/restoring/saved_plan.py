@@ -14,12 +14,14 @@ import attrs
 from rlk import settings
 from rlk.documents import json_text
 from rlk.planning.connect import connect_named
+from rlk.planning.draft import leaves_out
 from rlk.planning.environment import EnvChoice
 from rlk.planning.layers import CALLER, JOINED, SAVED, Origin
 from rlk.planning.plan import Plan
 from rlk.planning.saved_keywords import plain_keywords, tuples_in
 from rlk.planning.spec import RunSpec, make_spec, plugin_key, plugins_of
 from rlk.registry.kinds import SLOTS, STACKED
+from rlk.restoring.given_now import GivenNow
 from rlk.restoring.kept_components import (
     without_absent,
     without_left_out,
@@ -143,32 +145,31 @@ def spec_of(
     saved = structured(SavedPlan, plan, "the saved plan")
     _connect(saved, plugins, changes, registries)
     algo, others = restore_algorithm(saved.algorithm, plugins, registries)
-    now = make_spec(algo, changes)
-    found = _components_again(saved, now, others, env, registries, resumes=resumes, to_act=to_act)
-    of_file = {**saved.run.given(), **_settings(found, registries)}
-    usable = without_settings_of(found.gone, of_file, algo, registries)
-    kept, lost = without_lost(usable, found.used, registries, now.given)
+    spec = make_spec(algo, changes)
+    now = GivenNow(algo, others, spec.given, registries)
+    found = _components_again(saved, now, env, resumes=resumes, to_act=to_act)
+    now = attrs.evolve(now, plugins=_known(now, found))
+    of_file = {**saved.run.given(), **_settings(found, now)}
+    usable = without_settings_of(found.gone, of_file, now)
+    kept, lost = without_lost(usable, found.used, now)
     refuse_lost(lost, resumes=resumes)
     given = {
         **kept,
         **restore_environment(saved.env, env, changes, registries),
         "preset": "none",  # its values are among the settings
-        "plugins": [
-            *_left_out(saved, registries),
-            *in_saved_order(found.used, found.plugins, registries),
-        ],
+        "plugins": [*_left_out(saved, registries), *in_saved_order(found.used, now)],
     }
     made = make_spec(algo, given, origin=SAVED, is_flat=True)
     before = attrs.evolve(
         made,
-        origins={**made.origins, **_origins(found)},
+        origins={**made.origins, **_origins(found, now)},
         notes=found.notes,
         learns_without=_learns_without(lost, _absence(env), to_act=to_act),
         gone=tuple(sorted(found.gone)),
         lost_values={one.typed: one.value for one in lost},
         written_with={one.name: one.requirement for one in found.used if one.version},
     )
-    return now.over(before)  # the settings of the file rank below those given now
+    return spec.over(before)  # the settings of the file rank below those given now
 
 
 @attrs.frozen
@@ -178,45 +179,29 @@ class _ComponentsAgain:
     used: list[SavedComponent]  #: those that the run has, in the order of the file
     gone: set[str]  #: the names of those that it might have had, and has not
     filled: set[str]  #: the slots that the file fills, also those that a switch empties now
-    plugins: tuple[Any, ...]  #: what is passed now, without what planning would not know
     notes: tuple[str, ...]  #: for the user, on those that were left out
 
 
 def _components_again(
-    saved: SavedPlan,
-    now: RunSpec,
-    plugins: tuple[Any, ...],
-    env: Any,
-    registries: Registries,
-    *,
-    resumes: bool,
-    to_act: bool,
+    saved: SavedPlan, now: GivenNow, env: Any, *, resumes: bool, to_act: bool
 ) -> _ComponentsAgain:
     """What becomes of the components of a saved plan, one step after the other.
 
     Args:
         saved: the plan.
-        now: the algorithm, and the settings that are given now.
-        plugins: those passed now, without the algorithm.
+        now: what is given now.
         env, resumes, to_act: as in `spec_of`.
-        registries: where components are found by their names.
     """
-    algo, given = now.algo, now.given
-    wanted = restorable(saved.components, plugins, registries, observers=resumes)
-    kept, passed, of_left_out = without_left_out(wanted, plugins, registries)
-    needed = kept
-    if to_act:
-        alone = bool(_absence(env))
-        needed = acting(kept, algo, passed, given, registries, has_spaces_alone=alone)
-    there, of_absent = without_absent(needed, given, registries, to_act=to_act)
-    missing_env = saved.env if env is None else None
-    refuse_not_passed_again(there, passed, given, registries, missing_env)
-    switched_on = without_switched_off(there, algo, given, registries)
+    wanted = restorable(saved.components, now, observers=resumes)
+    kept, of_left_out = without_left_out(wanted, now)
+    needed = acting(kept, now, has_spaces_alone=bool(_absence(env))) if to_act else kept
+    there, of_absent = without_absent(needed, now, to_act=to_act)
+    refuse_not_passed_again(there, now, saved.env if env is None else None)
+    switched_on = without_switched_off(there, now)
     return _ComponentsAgain(
-        used=with_successors(switched_on, given, registries),
+        used=with_successors(switched_on, now),
         gone={one.name for one in wanted} - {one.name for one in switched_on},
         filled={one.role for one in there},
-        plugins=passed,
         notes=(*of_left_out, *of_absent),
     )
 
@@ -235,14 +220,23 @@ def _absence(env: Any) -> list[str]:
     return [env.note] if isinstance(env, EnvChoice) and env.note else []
 
 
-def _settings(found: _ComponentsAgain, registries: Registries) -> dict[str, Any]:
+def _known(now: GivenNow, found: _ComponentsAgain) -> tuple[Any, ...]:
+    """The plugins that are passed now, without a `no:NAME` that planning would not know.
+
+    It may leave out a saved component that is not installed here.
+    """
+    unknown = {f"no:{name}" for name in found.gone if name not in now.registries}
+    return tuple(one for one in now.plugins if not (leaves_out(one) and one in unknown))
+
+
+def _settings(found: _ComponentsAgain, now: GivenNow) -> dict[str, Any]:
     """The components of the slots, and the settings of every component, by dotted key.
 
     Those of a component that is now passed with settings of its own are left out. A slot of
     `STACKED` that was empty stays so, whatever the algorithm puts in by default; one that a switch
     empties now does not.
     """
-    without = passed_with_settings(found.used, found.plugins, registries)
+    without = passed_with_settings(found.used, now)
     given: dict[str, Any] = {slot: () for slot in STACKED if slot not in found.filled}
     for saved in found.used:
         if saved.fills_slot and not saved.is_external:
@@ -265,7 +259,7 @@ def _left_out(saved: SavedPlan, registries: Registries) -> list[str]:
     return [f"no:{name}" for name in saved.left_out if name in registries]
 
 
-def _origins(found: _ComponentsAgain) -> dict[str, Origin]:
+def _origins(found: _ComponentsAgain, now: GivenNow) -> dict[str, Origin]:
     """The origins of the algorithm and of plugins: those that had joined by themselves do so again.
 
     The others are the saved plan's, except those that are passed now.
@@ -273,6 +267,6 @@ def _origins(found: _ComponentsAgain) -> dict[str, Origin]:
     of_plugins = {
         plugin_key(one.name): JOINED if one.joined else SAVED
         for one in found.used
-        if one.joined or one.name not in found.plugins
+        if one.joined or one.name not in now.plugins
     }
     return {"algo": SAVED, **of_plugins}

@@ -1,0 +1,64 @@
+"""What is given now to make a saved plan again: settings, and plugins that are passed again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
+
+import attrs
+
+from rlk.component import Component
+from rlk.planning.draft import leaves_out
+from rlk.planning.parse import parse_plugin
+from rlk.registry.external import PASSED, find_entry, is_code_place, made_name
+from rlk.registry.registries import Registries
+from rlk.restoring.saved_records import SavedComponent
+
+
+@attrs.frozen
+class GivenNow:
+    """What is given now, on top of a saved plan."""
+
+    algo: Any  #: the algorithm of the saved plan, by its name or as it is passed now
+    plugins: tuple[Any, ...]  #: those passed now, without the algorithm
+    settings: Mapping[str, Any]  #: by dotted key
+    registries: Registries  #: where components are found by their names
+
+    @property
+    def algorithm(self) -> Component:
+        """The algorithm, whose settings may select or activate plugins."""
+        return find_entry(self.algo, "algorithms", self.registries).component()
+
+    def passes(self, saved: SavedComponent) -> bool:
+        """Whether one of the plugins is this component again."""
+        return is_among(saved, self.plugins, self.registries)
+
+
+def is_among(saved: SavedComponent, plugins: Iterable[Any], registries: Registries) -> bool:
+    """Whether one of these plugins, which are passed now, is this component again."""
+    return any(is_called(saved, name_in_plan(plugin, registries)) for plugin in plugins)
+
+
+def name_in_plan(plugin: Any, registries: Registries) -> str | None:
+    """The name in a plan of a plugin that is passed now; None for an installed one."""
+    if not isinstance(plugin, str):
+        component = getattr(plugin, "component", plugin)
+        if isinstance(component, Component):
+            return component.name
+        return made_name(plugin if isinstance(plugin, (type, partial)) else type(plugin))
+    name, _ = parse_plugin(plugin)
+    if leaves_out(plugin) or not is_code_place(name):
+        return None
+    return find_entry(name, None, registries).component().name
+
+
+def is_called(saved: SavedComponent, name: str | None) -> bool:
+    """Whether a plugin of that name is this component again.
+
+    In a plan, an object with hooks, or a class of these, has its class's own name and a number.
+    """
+    is_object = saved.dist == PASSED and saved.role == "extension"
+    stem = re.sub(r"-\d+$", "", saved.name).replace("_", "-")
+    return name == saved.name or (is_object and name == stem)
