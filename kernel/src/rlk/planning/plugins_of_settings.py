@@ -11,7 +11,7 @@ from rlk.errors import PlanError
 from rlk.planning.draft import Draft
 from rlk.planning.layers import Origin, Rank, Setting, listed
 from rlk.planning.parse import parse_plugin
-from rlk.planning.select import distribution_of_any_space, filling, select
+from rlk.planning.select import filling, select
 from rlk.registry.kinds import SLOTS, STACKED
 from rlk.settings import default_of
 
@@ -101,7 +101,7 @@ def _with_replaced_switches(draft: Draft) -> Draft:
     on = {key: switch for key, switch in found.items() if _is_on(switch)}
     if not on:
         return draft
-    there = {choice.name for choice in (*select(draft), *distribution_of_any_space(draft))}
+    there = {choice.name for choice in select(draft)}
     for key, switch in on.items():
         plugin = draft.algorithm.component.activates[key]
         if plugin not in there:
@@ -164,8 +164,7 @@ def _with_switch(draft: Draft, key: str, plugin: str) -> Draft:
         )
     if is_on:
         return draft.with_plugins([plugin], switch.origin)
-    known = (*select(draft), *distribution_of_any_space(draft))
-    in_run = next((choice for choice in known if choice.name == plugin), None)
+    in_run = next((choice for choice in select(draft) if choice.name == plugin), None)
     if in_run is None:
         return draft
     if switch.value is not False or draft.rank_of(in_run) > switch.rank:

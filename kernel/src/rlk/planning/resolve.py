@@ -34,7 +34,7 @@ from rlk.planning.refused_settings import (
 )
 from rlk.planning.remarks import remarks
 from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
-from rlk.planning.select import distribution_of_any_space, filling, is_left_out, select
+from rlk.planning.select import filling, is_left_out, select
 from rlk.planning.spec import ENV_PREFIX, RunSpec, with_key
 from rlk.planning.words_of_others import refuse_words_of_others
 from rlk.registry.kinds import LISTS, is_group_slot, option_of
@@ -130,8 +130,7 @@ def _with_derived_settings(draft: Draft, chosen: Iterable[Choice], env: EnvChoic
     if env.is_finished and not layers.find("n_envs").is_demand:
         origin = Origin("the environment passed", Rank.DERIVED)
         layers = layers.with_setting("n_envs", env.size, origin)
-    known = (*chosen, *distribution_of_any_space(draft))
-    return attrs.evolve(draft, layers=with_forwarded(layers, draft.algorithm, known))
+    return attrs.evolve(draft, layers=with_forwarded(layers, draft.algorithm, chosen))
 
 
 def _by_slot(draft: Draft, choices: Iterable[Choice]) -> dict[str, tuple[Choice, ...]]:

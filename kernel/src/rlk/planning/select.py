@@ -17,17 +17,11 @@ from rlk.registry.kinds import STACKED
 def select(draft: Draft) -> tuple[Choice, ...]:
     """All components of a run, the algorithm first, not yet configured.
 
-    The distribution is missing, because it may depend on the action space.
+    A distribution that depends on the action space is not among them: see `filling`.
     """
-    slots = [slot for slot in draft.layers.slots if slot != "distribution"]
-    in_slots = [choice for slot in slots for choice in filling(draft, slot)]
+    in_slots = [choice for slot in draft.layers.slots for choice in filling(draft, slot)]
     plugins = sorted(draft.plugins.values(), key=_turn)
     return (draft.algorithm, *in_slots, *plugins)
-
-
-def distribution_of_any_space(draft: Draft) -> tuple[Choice, ...]:
-    """The distribution, if it is the same for every action space; otherwise nothing."""
-    return filling(draft, "distribution")
 
 
 def filling(draft: Draft, slot: str, action_space: str = "") -> tuple[Choice, ...]:

@@ -98,7 +98,7 @@ def refuse_words_of_others(draft: Draft, chosen: Iterable[Choice]) -> None:
 def in_run(draft: Draft, chosen: Iterable[Choice]) -> tuple[Choice, ...]:
     """The components of a run, and every distribution that it may have."""
     asked = draft.layers.find("distribution").value
-    spaces = [*asked] if isinstance(asked, Mapping) else [""]
+    spaces = asked if isinstance(asked, Mapping) else ()
     return (*chosen, *(one for space in spaces for one in filling(draft, "distribution", space)))
 
 
