@@ -103,7 +103,7 @@ def test_a_refusal_tells_which_settings_a_preset_chose(planning_kernel, plan):
     planning_kernel.registries.algorithms.register("algo", attrs.evolve(component, check=check))
     with pytest.raises(PlanError) as of_preset:
         plan(preset="tuned")
-    assert str(of_preset.value).endswith("The preset chose n_envs. --preset none turns it off.")
+    assert str(of_preset.value).endswith("\nProposed by preset tuned. --preset none turns it off.")
     with pytest.raises(PlanError, match=r"n_envs=7 does not go with depth=2\.$"):
         plan(preset="tuned", n_envs=7)
     of_file = make_spec("algo", {"n_envs": 7}, origin="preset mine.toml")

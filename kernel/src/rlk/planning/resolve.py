@@ -186,7 +186,8 @@ def _plan(kernel: Kernel, spec: RunSpec, draft: Draft, by_slot: BySlot, env: Env
     own = {key: draft.layers.find(key) for key in ("env", *RUN_SETTINGS)}
     own = {key: setting for key, setting in own.items() if setting.is_set}
     values = {key: own[key].value for key in own if key != "env"}
-    with naming_origins(own):
+    sources = {key: setting.origin for key, setting in own.items()}
+    with naming_origins(sources):
         run_settings = settings.structure(RunSettings, values, "a run")
     return Plan(
         **attrs.asdict(run_settings),
@@ -213,7 +214,7 @@ def _plan(kernel: Kernel, spec: RunSpec, draft: Draft, by_slot: BySlot, env: Env
         out=spec.given.get("out") or None,
         preset=draft.preset,
         left_out=draft.left_out,
-        sources={key: setting.origin for key, setting in own.items()},
+        sources=sources,
         notes=draft.notes,
         lost_values=spec.lost_values,
         kernel=kernel,
