@@ -76,11 +76,18 @@ def external_entry(asked: Any, kind: str | None, registries: Registries) -> Entr
         owner = asked
     else:
         found, owner = asked, PASSED
-    component = as_component(found)
+    return _external(as_component(found), kind, owner)
+
+
+def _external(component: Component, kind: str | None, owner: str) -> Entry:
+    """The entry of a component, of its own kind or else of this one; PlanError if both are None."""
     _refuse_misspelt_kind(component)
     kind = component.kind or kind
     if kind is None:
-        raise _no_kind(component, owner)
+        kinds = "rlk.Component(kind='wrappers', …), or 'callbacks', 'storages', …"
+        raise PlanError(
+            f"plugin {component.name!r} ({owner}) does not say its kind. Write {kinds}."
+        )
     return Entry(kind, component.name, owner, "", lambda: component)
 
 
@@ -100,27 +107,14 @@ def passed_entry(plugin: Any, taken: Container[str]) -> Entry:
     """
     if plugin is None:
         raise PlanError("plugins holds None, which does nothing. Leave it out.")
-    component = getattr(plugin, "component", plugin)
-    if isinstance(component, Component):
-        if component.kind is None:
-            raise _no_kind(component, PASSED)
-        _refuse_misspelt_kind(component)
-        return Entry(component.kind, component.name, PASSED, "", lambda: component)
     is_class = isinstance(plugin, type)
     kind = guessed_kind(plugin) if is_class or isinstance(plugin, partial) else None
-    if kind is not None and kind != "extensions":
-        component = as_component(plugin)
-        return Entry(kind, component.name, PASSED, "", lambda: component)
+    if own_component(plugin) is not None or kind not in (None, "extensions"):
+        return _external(as_component(plugin), kind, PASSED)
     stem = object_name(plugin)
     name = next(one for n in itertools.count() if (one := f"{stem}-{n}") not in taken)
     hooks = Component(name=name, factory=plugin if is_class else lambda: plugin)
     return Entry("extensions", name, PASSED, "", lambda: hooks)
-
-
-def _no_kind(component: Component, owner: str) -> PlanError:
-    """The error for a component whose kind neither it nor a slot that it fills says."""
-    kinds = "rlk.Component(kind='wrappers', …), or 'callbacks', 'storages', …"
-    return PlanError(f"plugin {component.name!r} ({owner}) does not say its kind. Write {kinds}.")
 
 
 def _refuse_misspelt_kind(component: Component) -> None:
@@ -129,6 +123,12 @@ def _refuse_misspelt_kind(component: Component) -> None:
     meant = None if kind is None else misspelt(kind)
     if kind is not None and meant is not None:
         raise UnknownName("kind", kind, KINDS, meant=(meant,), where=f"plugin {component.name!r}")
+
+
+def own_component(found: Any) -> Component | None:
+    """The Component that an object is, or that a class or a module has as `component`, or None."""
+    component = getattr(found, "component", found)
+    return component if isinstance(component, Component) else None
 
 
 def as_component(found: Any) -> Component:
@@ -140,8 +140,7 @@ def as_component(found: Any) -> Component:
     Raises:
         PlanError: for anything else, or a name that cannot be typed.
     """
-    component = getattr(found, "component", found)
-    if isinstance(component, Component):
+    if (component := own_component(found)) is not None:
         return component
     if not callable(found):
         kind = type(found).__name__

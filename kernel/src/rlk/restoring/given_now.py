@@ -12,7 +12,7 @@ import attrs
 from rlk.component import Component
 from rlk.planning.draft import leaves_out
 from rlk.planning.parse import parse_plugin
-from rlk.registry.external import PASSED, find_entry, is_code_place, made_name
+from rlk.registry.external import PASSED, find_entry, is_code_place, made_name, own_component
 from rlk.registry.registries import Registries
 from rlk.restoring.saved_records import SavedComponent
 
@@ -44,8 +44,7 @@ def is_among(saved: SavedComponent, plugins: Iterable[Any], registries: Registri
 def name_in_plan(plugin: Any, registries: Registries) -> str | None:
     """The name in a plan of a plugin that is passed now; None for an installed one."""
     if not isinstance(plugin, str):
-        component = getattr(plugin, "component", plugin)
-        if isinstance(component, Component):
+        if (component := own_component(plugin)) is not None:
             return component.name
         return made_name(plugin if isinstance(plugin, (type, partial)) else type(plugin))
     name, _ = parse_plugin(plugin)

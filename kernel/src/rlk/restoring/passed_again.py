@@ -11,11 +11,10 @@ from typing import Any
 
 import attrs
 
-from rlk.component import Component
 from rlk.errors import PlanError
 from rlk.planning.layers import listed
 from rlk.planning.parse import parse_plugin
-from rlk.registry.external import PASSED, find_entry, is_code_place, passed_entry
+from rlk.registry.external import PASSED, find_entry, is_code_place, own_component, passed_entry
 from rlk.registry.kinds import STACKED
 from rlk.registry.registries import Registries
 from rlk.restoring.given_now import GivenNow, is_among, is_called, name_in_plan
@@ -143,9 +142,7 @@ def passed_with_settings(components: Iterable[SavedComponent], now: GivenNow) ->
 
 def _has_no_config(plugin: Any) -> bool:
     """Whether a plugin that is passed is no Component, and the one made for it has no settings."""
-    if isinstance(getattr(plugin, "component", plugin), Component):
-        return False
-    return passed_entry(plugin, ()).component().config is None
+    return own_component(plugin) is None and passed_entry(plugin, ()).component().config is None
 
 
 def _not_passed(*components: SavedComponent, environment: str | None = None) -> PlanError:

@@ -157,7 +157,10 @@ def spec_of(
         **kept,
         **restore_environment(saved.env, env, changes, registries),
         "preset": "none",  # its values are among the settings
-        "plugins": [*_left_out(saved, registries), *in_saved_order(found.used, now)],
+        "plugins": [
+            *(f"no:{name}" for name in saved.left_out if name in registries),
+            *in_saved_order(found.used, now),
+        ],
     }
     made = make_spec(algo, given, origin=SAVED, is_flat=True)
     before = attrs.evolve(
@@ -252,11 +255,6 @@ def _learns_without(
 ) -> tuple[LostSetting | str, ...]:
     """What training had and this run has not: settings, an environment, parts that only train."""
     return (*lost, *absent, *([LEARNS_WITHOUT] if to_act else ()))
-
-
-def _left_out(saved: SavedPlan, registries: Registries) -> list[str]:
-    """What the user of the saved plan had left out, as it is typed."""
-    return [f"no:{name}" for name in saved.left_out if name in registries]
 
 
 def _origins(found: _ComponentsAgain, now: GivenNow) -> dict[str, Origin]:
