@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -11,6 +11,7 @@ from rlk.errors import PlanError
 from rlk.planning.choice import Choice
 from rlk.planning.layers import Origin, Rank, SettingLayers
 from rlk.planning.parse import parse_plugin
+from rlk.planning.spec import plugins_of
 from rlk.registry.entry import Entry
 from rlk.registry.external import PASSED, find_entry, passed_entry
 from rlk.registry.kinds import LISTS, slot_of
@@ -63,7 +64,7 @@ class Draft:
         draft = self
         for key, value in values.items():
             if key == "plugins":
-                plugins = _listed(value, origin)
+                plugins = plugins_of(value, f"{origin}: ")
                 left_out = [one for one in plugins if leaves_out(one)]
                 if left_out and origin.rank < Rank.FILE:
                     raise PlanError(
@@ -176,12 +177,3 @@ def _are_the_same(one: Choice, other: Choice) -> bool:
     if one.dist != other.dist or one.dist != PASSED:
         return one.dist == other.dist
     return one.component.factory is other.component.factory
-
-
-def _listed(plugins: Any, origin: Origin) -> Sequence[Any]:
-    """The plugins that a proposal puts in: one by its name, or several."""
-    if isinstance(plugins, str):
-        return (plugins,)
-    if not isinstance(plugins, Iterable):
-        raise PlanError(f"{origin} proposes plugins={plugins!r:.80}, which is no list of plugins.")
-    return tuple(plugins)

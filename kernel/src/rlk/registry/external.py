@@ -120,8 +120,7 @@ def passed_entry(plugin: Any, taken: Container[str]) -> Entry:
 def _refuse_misspelt_kind(component: Component) -> None:
     """UnknownName for `kind="extension"`; kinds are plural."""
     kind = component.kind
-    meant = None if kind is None else misspelt(kind)
-    if kind is not None and meant is not None:
+    if kind is not None and (meant := misspelt(kind)) is not None:
         raise UnknownName("kind", kind, KINDS, meant=(meant,), where=f"plugin {component.name!r}")
 
 
