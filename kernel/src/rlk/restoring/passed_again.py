@@ -57,13 +57,15 @@ def restorable(
     ]
 
 
-def in_saved_order(components: Iterable[SavedComponent], now: GivenNow) -> list[Any]:
+def in_saved_order(
+    components: Iterable[SavedComponent], plugins: Iterable[Any], registries: Registries
+) -> list[Any]:
     """The plugins of a saved plan in its order: wrappers nest as they did.
 
     Installed ones are there by their names, others as they are passed now. What is passed for the
     first time comes last.
     """
-    passed = [(name_in_plan(plugin, now.registries), plugin) for plugin in now.plugins]
+    passed = [(name_in_plan(plugin, registries), plugin) for plugin in plugins]
     ordered: list[Any] = []
     for saved in components:
         if saved.role == "algorithm" or saved.fills_slot:

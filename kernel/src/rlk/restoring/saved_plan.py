@@ -27,7 +27,7 @@ from rlk.restoring.kept_components import (
     without_left_out,
     without_switched_off,
 )
-from rlk.restoring.lost_settings import LostSetting, refuse_lost, without_lost
+from rlk.restoring.lost_settings import refuse_lost, without_lost
 from rlk.restoring.passed_again import (
     in_saved_order,
     passed_with_settings,
@@ -148,7 +148,6 @@ def spec_of(
     spec = make_spec(algo, changes)
     now = GivenNow(algo, others, spec.given, registries)
     found = _components_again(saved, now, env, resumes=resumes, to_act=to_act)
-    now = attrs.evolve(now, plugins=_known(now, found))
     of_file = {**saved.run.given(), **_settings(found, now)}
     usable = without_settings_of(found.gone, of_file, now)
     kept, lost = without_lost(usable, found.used, now)
@@ -159,7 +158,7 @@ def spec_of(
         "preset": "none",  # its values are among the settings
         "plugins": [
             *(f"no:{name}" for name in saved.left_out if name in registries),
-            *in_saved_order(found.used, now),
+            *in_saved_order(found.used, _known(now, found.gone), registries),
         ],
     }
     made = make_spec(algo, given, origin=SAVED, is_flat=True)
@@ -167,7 +166,7 @@ def spec_of(
         made,
         origins={**made.origins, **_origins(found, now)},
         notes=found.notes,
-        learns_without=_learns_without(lost, _absence(env), to_act=to_act),
+        learns_without=(*lost, *filter(None, [_absence(env), LEARNS_WITHOUT if to_act else ""])),
         gone=tuple(sorted(found.gone)),
         lost_values={one.typed: one.value for one in lost},
         written_with={one.name: one.requirement for one in found.used if one.version},
@@ -218,17 +217,17 @@ def _connect(
     connect_named([*named, *(one for one in now if isinstance(one, str))], registries)
 
 
-def _absence(env: Any) -> list[str]:
-    """A sentence on the environment if only its spaces are there, else nothing."""
-    return [env.note] if isinstance(env, EnvChoice) and env.note else []
+def _absence(env: Any) -> str:
+    """A sentence on the environment if only its spaces are there, else ""."""
+    return env.note if isinstance(env, EnvChoice) else ""
 
 
-def _known(now: GivenNow, found: _ComponentsAgain) -> tuple[Any, ...]:
+def _known(now: GivenNow, gone: Iterable[str]) -> tuple[Any, ...]:
     """The plugins that are passed now, without a `no:NAME` that planning would not know.
 
-    It may leave out a saved component that is not installed here.
+    It is of a component that is gone, and not installed here.
     """
-    unknown = {f"no:{name}" for name in found.gone if name not in now.registries}
+    unknown = {f"no:{name}" for name in gone if name not in now.registries}
     return tuple(one for one in now.plugins if not (leaves_out(one) and one in unknown))
 
 
@@ -248,13 +247,6 @@ def _settings(found: _ComponentsAgain, now: GivenNow) -> dict[str, Any]:
         if saved.name not in without:
             given |= {f"{saved.prefix}{key}": value for key, value in saved.settings.items()}
     return given
-
-
-def _learns_without(
-    lost: Iterable[LostSetting], absent: Iterable[str], *, to_act: bool
-) -> tuple[LostSetting | str, ...]:
-    """What training had and this run has not: settings, an environment, parts that only train."""
-    return (*lost, *absent, *([LEARNS_WITHOUT] if to_act else ()))
 
 
 def _origins(found: _ComponentsAgain, now: GivenNow) -> dict[str, Origin]:
