@@ -51,9 +51,7 @@ def in_other_environment(plan: Plan, asked: Any, keywords: Mapping[str, Any] | N
 def check_same_spaces(name: str, spaces: tuple[Any, Any], expected: tuple[Any, Any]) -> None:
     """PlanError if an environment of that name has other spaces than expected.
 
-    Args:
-        name: for the message.
-        spaces, expected: of observations and of actions.
+    Both are the space of observations and that of actions.
     """
     for key, found, own in zip(("observation", "action"), spaces, expected, strict=True):
         if found != own:

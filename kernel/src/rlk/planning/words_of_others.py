@@ -159,10 +159,7 @@ class WordsOfOthers:
     def keyword(self, word: str, value: Any, slots: Iterable[str]) -> Instead | None:
         """What to use instead of one keyword of a table; None if it is unknown.
 
-        Args:
-            word: the keyword.
-            value: its value.
-            slots: those whose components may have such a setting, as in `TABLES`.
+        The components of these slots may have such a setting, as in `TABLES`.
         """
         value = _read(value)
         if word in TABLES:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,14 @@ class GivenNow:
     plugins: tuple[Any, ...]  #: those passed now, without the algorithm
     settings: Mapping[str, Any]  #: by dotted key
     registries: Registries  #: where components are found by their names
+    #: Those of the plugins in a plan: a place is looked up once.
+    names: tuple[str | None, ...] = attrs.field(
+        init=False,
+        default=attrs.Factory(
+            lambda self: tuple(name_in_plan(one, self.registries) for one in self.plugins),
+            takes_self=True,
+        ),
+    )
 
     @property
     def algorithm(self) -> Component:
@@ -33,12 +41,7 @@ class GivenNow:
 
     def passes(self, saved: SavedComponent) -> bool:
         """Whether one of the plugins is this component again."""
-        return is_among(saved, self.plugins, self.registries)
-
-
-def is_among(saved: SavedComponent, plugins: Iterable[Any], registries: Registries) -> bool:
-    """Whether one of these plugins, which are passed now, is this component again."""
-    return any(is_called(saved, name_in_plan(plugin, registries)) for plugin in plugins)
+        return any(is_called(saved, name) for name in self.names)
 
 
 def name_in_plan(plugin: Any, registries: Registries) -> str | None:

@@ -51,10 +51,7 @@ def without_absent(
 ) -> tuple[list[SavedComponent], tuple[str, ...]]:
     """The components without those that joined by themselves and cannot be used; and notes.
 
-    Args:
-        components: the saved ones.
-        now: what is given now.
-        to_act: whether they are those of `stand_ins.acting`.
+    With `to_act`, the components are those of `stand_ins.acting`.
 
     Raises:
         PlanError: for all components that were asked for and are not installed here, unless their

@@ -45,13 +45,7 @@ class LostSetting:
 def without_lost(
     of_file: Mapping[str, Any], components: Iterable[SavedComponent], now: GivenNow
 ) -> tuple[dict[str, Any], list[LostSetting]]:
-    """The settings that a file restores; and the lost ones that are not given now.
-
-    Args:
-        of_file: the settings of a saved plan, by dotted key.
-        components: whose settings they are.
-        now: what is given now.
-    """
+    """Those of these components' settings that a file restores; and the lost ones not given now."""
     kept, missing = dict(of_file), []
     for saved in components:
         written = _chosen(saved, "written", now.registries)

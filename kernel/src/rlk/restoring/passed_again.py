@@ -17,7 +17,7 @@ from rlk.planning.parse import parse_plugin
 from rlk.registry.external import PASSED, find_entry, is_code_place, own_component, passed_entry
 from rlk.registry.kinds import STACKED
 from rlk.registry.registries import Registries
-from rlk.restoring.given_now import GivenNow, is_among, is_called, name_in_plan
+from rlk.restoring.given_now import GivenNow, is_called, name_in_plan
 from rlk.restoring.restored_environment import code_place_of_saved, typed
 from rlk.restoring.saved_records import SavedComponent, SavedEnvironment
 from rlk.settings import names
@@ -96,7 +96,8 @@ def with_successors(components: Iterable[SavedComponent], now: GivenNow) -> list
 def _is_replaced(saved: SavedComponent, now: GivenNow) -> bool:
     if saved.role not in STACKED or saved.role not in now.settings or not saved.is_external:
         return False
-    return not is_among(saved, listed(now.settings[saved.role]), now.registries)
+    names = (name_in_plan(one, now.registries) for one in listed(now.settings[saved.role]))
+    return not any(is_called(saved, name) for name in names)
 
 
 def _succeeded(saved: SavedComponent, asked: Any, registries: Registries) -> SavedComponent:

@@ -34,12 +34,8 @@ def acting(
 
     A part of training is dropped, or the algorithm's own one is in its place, unless it is asked
     for now. An extension stays where it is installed and has the settings that the file has of it:
-    it may have one rank act for all.
-
-    Args:
-        components: the saved ones.
-        now: what is given now.
-        has_spaces_alone: whether only the spaces of the environment are there.
+    it may have one rank act for all. With `has_spaces_alone`, only the spaces of the environment
+    are there.
     """
     kept = []
     for saved in components:
@@ -96,10 +92,7 @@ def without_settings_of(
 ) -> dict[str, Any]:
     """The settings of a saved plan, without those of the algorithm that would put in what is gone.
 
-    Args:
-        gone: names of components.
-        of_file: the settings, those of the algorithm with its name before the dot.
-        now: what is given now.
+    In a saved plan, the algorithm's settings have its name before the dot as well.
     """
     given = dict(of_file)
     if not gone:
