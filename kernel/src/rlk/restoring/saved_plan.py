@@ -189,10 +189,7 @@ def _components_again(
 ) -> _ComponentsAgain:
     """What becomes of the components of a saved plan, one step after the other.
 
-    Args:
-        saved: the plan.
-        now: what is given now.
-        env, resumes, to_act: as in `spec_of`.
+    The environment, `resumes` and `to_act` are those of `spec_of`.
     """
     wanted = restorable(saved.components, now, observers=resumes)
     kept, of_left_out = without_left_out(wanted, now)
@@ -241,9 +238,10 @@ def _settings(found: _ComponentsAgain, now: GivenNow) -> dict[str, Any]:
     without = passed_with_settings(found.used, now)
     given: dict[str, Any] = {slot: () for slot in STACKED if slot not in found.filled}
     for saved in found.used:
-        if saved.fills_slot and not saved.is_external:
-            others = given.get(saved.role, ()) if saved.role in STACKED else None
-            given[saved.role] = saved.name if others is None else (*others, saved.name)
+        if saved.role in STACKED and not saved.is_external:
+            given[saved.role] = (*given.get(saved.role, ()), saved.name)
+        elif saved.fills_slot and not saved.is_external:
+            given[saved.role] = saved.name
         if saved.name not in without:
             given |= {f"{saved.prefix}{key}": value for key, value in saved.settings.items()}
     return given
