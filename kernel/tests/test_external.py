@@ -55,6 +55,16 @@ def test_a_class_that_is_passed_goes_where_it_is_said(registries):
     assert entry.component().factory is Thing
 
 
+def test_a_class_shows_the_kind_that_its_component_does_not_say():
+    class Inside(gym.Wrapper):
+        component = Component(name="mine", factory=Thing)
+
+    entry = passed_entry(Inside, ())
+    assert (entry.kind, entry.name, entry.component().factory) == ("wrappers", "mine", Thing)
+    with pytest.raises(PlanError, match=r"'mine' .* does not say its kind"):
+        passed_entry(Inside.component, ())
+
+
 def test_a_component_says_itself_where_it_goes(registries):
     component = Component(name="mine", factory=Thing, kind="loggers")
     assert external_entry(component, "policies", registries).kind == "loggers"

@@ -25,7 +25,7 @@ class GivenNow:
     plugins: tuple[Any, ...]  #: those passed now, without the algorithm
     settings: Mapping[str, Any]  #: by dotted key
     registries: Registries  #: where components are found by their names
-    #: Those of the plugins in a plan: a place is looked up once.
+    #: The names of these plugins in a plan: a place is looked up once.
     names: tuple[str | None, ...] = attrs.field(
         init=False,
         default=attrs.Factory(
