@@ -45,19 +45,24 @@ def configured(choice: Choice, layers: SettingLayers) -> Choice:
 
 
 @contextlib.contextmanager
-def naming_origins(sources: Mapping[str, Origin], of_file: str = "") -> Iterator[None]:
+def naming_origins(
+    sources: Mapping[str, Origin], of_file: str = "", *, with_value: bool = False
+) -> Iterator[None]:
     """Add to a PlanError where the settings that it names come from, if not from the user.
 
     Args:
         sources: who gave the settings that it may name.
         of_file: a sentence on those that a file gives; "" if there is nothing to say.
+        with_value: whether it names a setting with its value, as in `n_steps=16`: the word `noise`
+            alone is then no setting.
     """
     try:
         yield
     except PlanError as error:
         # The names that an UnknownName suggests are not at fault.
         text = error.name if isinstance(error, UnknownName) else str(error)
-        named = [one for key, one in sources.items() if re.search(rf"\b{re.escape(key)}\b", text)]
+        end = "=" if with_value else r"\b"
+        named = [by for key, by in sources.items() if re.search(rf"\b{re.escape(key)}{end}", text)]
         is_of_file = any(one.rank in (Rank.FILE, Rank.SAVED) for one in named)
         said = [_proposed(named), of_file if is_of_file else ""]
         error.args = ("\n".join(filter(None, [str(error), *said])),)

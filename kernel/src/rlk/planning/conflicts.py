@@ -227,7 +227,7 @@ def _own_checks(plan: Plan) -> Iterator[str]:
         if choice.component.check is not None:
             sources = {**plan.sources, **plan.algorithm.sources, **choice.sources}
             try:
-                with naming_origins(sources):
+                with naming_origins(sources, with_value=True):
                     choice.component.check(choice.config, plan)
             except PlanError as error:
                 yield str(error)
