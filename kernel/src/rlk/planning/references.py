@@ -36,10 +36,7 @@ def wrong_references(component: Component, kind: str, registries: Registries) ->
     """What is wrong with the record of a component of that kind, a sentence each."""
     yield from _fields_of_others(component, kind)
     own = settings.names(component.config)
-    if kind in (
-        "algorithms",
-        "recipes",
-    ):  # their settings are typed without their names before them
+    if kind in ("algorithms", "recipes"):  # these are typed without their names before settings
         for key in {*own} & {*RUN_KEYS, *SLOTS, "plugins"}:
             yield f"its setting {key!r} is a word of every run, and could not be set. Rename it"
     for field in ("own_defaults", "forwards", "activates", "selects"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import attrs
@@ -25,14 +25,11 @@ class GivenNow:
     plugins: tuple[Any, ...]  #: those passed now, without the algorithm
     settings: Mapping[str, Any]  #: by dotted key
     registries: Registries  #: where components are found by their names
-    #: The names of these plugins in a plan: a place is looked up once.
-    names: tuple[str | None, ...] = attrs.field(
-        init=False,
-        default=attrs.Factory(
-            lambda self: tuple(name_in_plan(one, self.registries) for one in self.plugins),
-            takes_self=True,
-        ),
-    )
+
+    @cached_property
+    def names(self) -> tuple[str | None, ...]:
+        """The names of these plugins in a plan; a place among them is looked up once."""
+        return tuple(name_in_plan(one, self.registries) for one in self.plugins)
 
     @property
     def algorithm(self) -> Component:
