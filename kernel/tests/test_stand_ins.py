@@ -297,6 +297,17 @@ def test_what_the_actions_may_depend_on_is_left_out_with_a_note(planning_kernel,
             unregister(planning_kernel, kind, name)
 
 
+def test_an_alias_leaves_out_what_the_saved_plan_has_by_its_own_name(planning_kernel):
+    extensions = planning_kernel.registries.extensions
+    extensions.register("extends", Idle)
+    extensions.register("stretches", extensions.get("extends").component())
+    plan = as_json(resolve(planning_kernel, make_spec("algo", {"plugins": ["extends"]})))
+    spec = spec_of(plan, planning_kernel, plugins=("no:stretches",))
+    assert resolve(planning_kernel, spec).extensions == ()
+    (note,) = spec.notes
+    assert note.startswith("extension 'extends' (this program) was part of how this model acts")
+
+
 def test_what_only_trains_is_left_out_without_a_note(planning_kernel):
     planning_kernel.registries.extensions.register("hastens", Idle, only_trains=True)
     given = {"plugins": ["hastens", "shakes", "watches"]}

@@ -79,12 +79,10 @@ class Draft:
         return draft
 
     def with_plugins(self, plugins: Iterable[Any], origin: Origin) -> Draft:
-        """With plugins: `NAME[:key=value,…]`, `no:NAME`, components, or objects with hooks."""
+        """With plugins: `NAME[:key=value,…]`, components, or objects with hooks."""
         draft = self
         for plugin in plugins:
-            if leaves_out(plugin):
-                draft = draft.without([plugin])
-            elif isinstance(plugin, str):
+            if isinstance(plugin, str):
                 draft = draft._with_named(plugin, origin)
             else:
                 draft = draft._with_entry(passed_entry(plugin, draft.plugins), plugin, origin)
@@ -111,7 +109,12 @@ class Draft:
                 left_out[own_name] = None
             elif isinstance(plugin, str):
                 left_out.pop(self.registries.own_name(parse_plugin(plugin)[0]), None)
-        return attrs.evolve(self, left_out=tuple(dict.fromkeys((*self.left_out, *left_out))))
+        return attrs.evolve(self, left_out=tuple(left_out))
+
+    def keeps_out(self, name: str, rank: Rank = Rank.USER) -> bool:
+        """Whether a component is left out, or is gone and asked for with less than user's rank."""
+        not_wanted = (*self.left_out, *(self.gone if rank < Rank.USER else ()))
+        return bool(not_wanted) and self.registries.own_name(name) in not_wanted
 
     def rank_of(self, choice: Choice) -> Rank:
         """The rank with which a component of this run was asked for."""
@@ -125,8 +128,7 @@ class Draft:
     def _with_named(self, plugin: str, origin: Origin) -> Draft:
         """With `NAME[:key=value,…]`, unless that name is left out or gone."""
         name, settings = parse_plugin(plugin)
-        not_wanted = (*self.left_out, *(self.gone if origin.rank < Rank.FILE else ()))
-        if not_wanted and self.registries.own_name(name) in not_wanted:
+        if self.keeps_out(name, origin.rank):
             return self
         entry = find_entry(name, None, self.registries, guess_commands=False)
         own = entry.component().name

@@ -34,7 +34,7 @@ from rlk.planning.refused_settings import (
 )
 from rlk.planning.remarks import remarks
 from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
-from rlk.planning.select import filling, is_left_out, select
+from rlk.planning.select import filling, select
 from rlk.planning.spec import ENV_PREFIX, RunSpec, with_key
 from rlk.planning.words_of_others import refuse_words_of_others
 from rlk.registry.kinds import LISTS, is_group_slot, option_of
@@ -157,10 +157,10 @@ def _check_filled(by_slot: BySlot, draft: Draft) -> None:
 
 
 def _nothing_fills(slot: str, asked: Any, draft: Draft) -> PlanError:
-    """The error for an empty slot, from which a `no:NAME` may have taken what was asked for."""
+    """The error for an empty slot: only a `no:NAME` takes out of it what was asked for."""
     why = f"{draft.algorithm.alias} names no default for it"
-    if asked is not None and is_left_out(draft, asked):
-        why = f"{asked!r} was left out by no:{draft.registries.own_name(asked)}"
+    if asked is not None:
+        why = f"{asked!r} was left out by no:{asked}"
     return PlanError(f"nothing fills the slot {slot!r}: {why}. Use {option_of(slot)} NAME.")
 
 

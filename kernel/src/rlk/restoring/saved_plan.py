@@ -38,7 +38,7 @@ from rlk.restoring.passed_again import (
 )
 from rlk.restoring.restored_environment import restore_environment
 from rlk.restoring.saved_records import SavedComponent, SavedPlan
-from rlk.restoring.stand_ins import LEARNS_WITHOUT, acting, without_settings_of
+from rlk.restoring.stand_ins import LEARNS_WITHOUT, acting
 from rlk.structure import structured
 
 if TYPE_CHECKING:
@@ -149,8 +149,7 @@ def spec_of(
     now = GivenNow(algo, others, spec.given, registries)
     found = _components_again(saved, now, env, resumes=resumes, to_act=to_act)
     of_file = {**saved.run.given(), **_settings(found, now)}
-    usable = without_settings_of(found.gone, of_file, now)
-    kept, lost = without_lost(usable, found.used, now)
+    kept, lost = without_lost(of_file, found.used, now)
     refuse_lost(lost, resumes=resumes)
     given = {
         **kept,

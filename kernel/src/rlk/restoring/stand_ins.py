@@ -6,14 +6,12 @@ some vector environment, too, but any one will do: the algorithm's own, which is
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 import attrs
 
 from rlk import settings
 from rlk.errors import UnknownName
-from rlk.planning.parse import parse_plugin
 from rlk.registry.kinds import REPLACEABLE
 from rlk.registry.registries import Registries
 from rlk.restoring.given_now import GivenNow
@@ -85,30 +83,3 @@ def _own(saved: SavedComponent, now: GivenNow) -> SavedComponent | None:
         return saved
     made = attrs.evolve(saved, name=name, dist="", version="", settings={}, set_by={})
     return made if made.absence(now.registries) is None else None
-
-
-def without_settings_of(
-    gone: Collection[str], of_file: Mapping[str, Any], now: GivenNow
-) -> dict[str, Any]:
-    """The settings of a saved plan, without those of the algorithm that would put in what is gone.
-
-    In a saved plan, the algorithm's settings have its name before the dot as well.
-    """
-    given = dict(of_file)
-    if not gone:
-        return given
-    algorithm = now.algorithm
-    for key in algorithm.selects:
-        value = given.get(f"{algorithm.name}.{key}")
-        if isinstance(value, str) and _is_gone(parse_plugin(value)[0], gone, now.registries):
-            given[f"{algorithm.name}.{key}"] = None
-    for key, plugin in algorithm.activates.items():
-        value = given.get(f"{algorithm.name}.{key}")
-        if value and plugin in gone:
-            given[f"{algorithm.name}.{key}"] = False if value is True else None
-    return given
-
-
-def _is_gone(name: str, gone: Collection[str], registries: Registries) -> bool:
-    """Whether a name is of a component that is gone; an alias of one may be gone with it."""
-    return registries.own_name(name) in gone or name not in registries
