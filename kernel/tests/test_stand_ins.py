@@ -141,6 +141,19 @@ def test_a_setting_that_names_a_noise_does_not_ask_for_it_again(planning_kernel,
     assert found.noises == () and found.algorithm.config.shaken is None
 
 
+def test_a_setting_asks_for_no_noise_again_by_an_alias_or_beside_another_noise(planning_kernel):
+    noises = planning_kernel.registries.noises
+    noises.register("quivers", noises.get("shakes").component())
+    plan = as_json(resolve(planning_kernel, make_spec("algo", {"shaken": "quivers:size=3"})))
+    found = to_act(planning_kernel, plan, changes={"trembling": "trembles"})
+    assert [one.name for one in found.noises] == ["trembles"]
+    assert found.algorithm.config.shaken is None
+    unregister(planning_kernel, "noises", "shakes")
+    unregister(planning_kernel, "noises", "quivers")
+    found = to_act(planning_kernel, plan)
+    assert found.noises == () and found.algorithm.config.shaken is None
+
+
 @pytest.mark.parametrize("keywords", [{"to_act": True}, {"plugins": ("no:sharpens",)}])
 def test_a_switch_does_not_ask_again_for_what_it_put_in(planning_kernel, keywords):
     plan = as_json(resolve(planning_kernel, make_spec("algo", {"sharpened": True})))
