@@ -16,6 +16,7 @@ from rlk.registry.external import (
     find_entry,
     is_code_place,
     passed_entry,
+    without_number,
 )
 from rlk.registry.guess import guessed_kind
 
@@ -119,8 +120,16 @@ def test_a_class_that_is_passed_as_a_plugin_is_what_its_methods_show():
         entry = passed_entry(found, ())
         assert (entry.kind, entry.name, entry.dist) == ("wrappers", "Has-Them", PASSED)
         assert entry.component().factory is found
-    entry = passed_entry(methods("rlk_update_end"), ("Has_Them-0", "Mine-1"))
-    assert (entry.kind, entry.name) == ("extensions", "Has_Them-1")
+
+
+def test_hooks_have_the_name_of_their_class_and_a_number_however_they_are_passed():
+    made = methods("rlk_update_end")
+    for plugin in (made, partial(made), made()):
+        entry = passed_entry(plugin, ("Has-Them-0", "Mine-1"))
+        assert (entry.kind, entry.name) == ("extensions", "Has-Them-1")
+        assert without_number(entry.name) == as_component(made).name
+        factory = entry.component().factory
+        assert (factory() if isinstance(plugin, made) else factory) is plugin
 
 
 def test_something_that_cannot_be_called_is_refused(registries):

@@ -273,7 +273,8 @@ def test_a_setting_and_a_switch_know_their_plugins_by_an_alias(planning_kernel, 
     registries = planning_kernel.registries
     registries.distributions.register("chimes", registries.find("gongs").component())
     registries.noises.register("quivers", registries.find("shakes").component())
-    found = plan(env=BOX, distribution="chimes", shaken="quivers:size=2")
+    asked = {"distribution": "chimes", "shaken": "quivers:size=2", "plugins": ["watches"]}
+    found = plan(env=BOX, **asked)
     assert (found.distribution.name, found.algorithm.config.ringing) == ("gongs", True)
     assert (found.noises[0].name, found.algorithm.config.shaken) == ("shakes", "quivers:size=2")
 

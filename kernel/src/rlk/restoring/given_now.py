@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import attrs
@@ -12,7 +11,14 @@ import attrs
 from rlk.component import Component
 from rlk.planning.draft import leaves_out
 from rlk.planning.parse import parse_plugin
-from rlk.registry.external import PASSED, find_entry, is_code_place, made_name, own_component
+from rlk.registry.external import (
+    PASSED,
+    find_entry,
+    is_code_place,
+    name_of_class,
+    own_component,
+    without_number,
+)
 from rlk.registry.registries import Registries
 from rlk.restoring.saved_records import SavedComponent
 
@@ -46,7 +52,7 @@ def name_in_plan(plugin: Any, registries: Registries) -> str | None:
     if not isinstance(plugin, str):
         if (component := own_component(plugin)) is not None:
             return component.name
-        return made_name(plugin if isinstance(plugin, (type, partial)) else type(plugin))
+        return name_of_class(plugin)
     name, _ = parse_plugin(plugin)
     if leaves_out(plugin) or not is_code_place(name):
         return None
@@ -59,5 +65,4 @@ def is_called(saved: SavedComponent, name: str | None) -> bool:
     In a plan, an object with hooks, or a class of these, has its class's own name and a number.
     """
     is_object = saved.dist == PASSED and saved.role == "extension"
-    stem = re.sub(r"-\d+$", "", saved.name).replace("_", "-")
-    return name == saved.name or (is_object and name == stem)
+    return name == saved.name or (is_object and name == without_number(saved.name))
