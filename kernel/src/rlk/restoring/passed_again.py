@@ -14,7 +14,7 @@ import attrs
 from rlk.errors import PlanError
 from rlk.planning.layers import listed
 from rlk.planning.parse import parse_plugin
-from rlk.registry.external import PASSED, find_entry, is_code_place, own_component, passed_entry
+from rlk.registry.external import PASSED, find_entry, passed_entry
 from rlk.registry.kinds import STACKED
 from rlk.registry.registries import Registries
 from rlk.restoring.given_now import GivenNow, is_called, name_in_plan
@@ -133,19 +133,14 @@ def refuse_not_passed_again(
         raise _not_passed(*found, environment=code_place_of_saved(environment, now.registries))
 
 
-def passed_with_settings(components: Iterable[SavedComponent], now: GivenNow) -> set[str]:
-    """The names of components from places that are now passed as objects or partials.
+def passed_with_settings(now: GivenNow) -> set[str | None]:
+    """The names of what is passed as an object now and has no settings, or was made with its own.
 
-    These were made with settings of their own, and take none from a file.
+    What came from a place had settings in the file, which its class or an object does not take.
     """
-    made = [one for one in now.plugins if not isinstance(one, str) and _has_no_config(one)]
-    names = {name_in_plan(one, now.registries) for one in made}
-    return {one.name for one in components if is_code_place(one.dist) and one.name in names}
-
-
-def _has_no_config(plugin: Any) -> bool:
-    """Whether a plugin that is passed is no Component, and the one made for it has no settings."""
-    return own_component(plugin) is None and passed_entry(plugin, ()).component().config is None
+    passed = zip(now.plugins, now.names, strict=True)
+    objects = [(one, name) for one, name in passed if not isinstance(one, str)]
+    return {name for one, name in objects if passed_entry(one, ()).component().config is None}
 
 
 def _not_passed(*components: SavedComponent, environment: str | None = None) -> PlanError:

@@ -16,7 +16,7 @@ from rlk.documents import json_text
 from rlk.planning.connect import connect_named
 from rlk.planning.draft import leaves_out
 from rlk.planning.environment import EnvChoice
-from rlk.planning.layers import CALLER, JOINED, SAVED, Origin
+from rlk.planning.layers import JOINED, SAVED, Origin
 from rlk.planning.plan import Plan
 from rlk.planning.saved_keywords import plain_keywords, tuples_in
 from rlk.planning.spec import RunSpec, make_spec, plugin_key, plugins_of
@@ -97,13 +97,9 @@ def as_json(plan: Plan) -> dict[str, Any]:
 
 
 def _lost_of(plan: Plan, choice: Choice) -> dict[str, Any]:
-    """The settings of a component that were lost when the plan was loaded, and not given since."""
-    names, prefix = settings.names(choice.component.config), choice.prefix
-    return {
-        key: plan.lost_values[prefix + key]
-        for key in names
-        if prefix + key in plan.lost_values and choice.sources.get(key) != CALLER
-    }
+    """The settings of a component that were lost when the plan was loaded."""
+    keys = {name: f"{choice.prefix}{name}" for name in settings.names(choice.component.config)}
+    return {name: plan.lost_values[key] for name, key in keys.items() if key in plan.lost_values}
 
 
 def plan_text(plan: dict[str, Any]) -> str:
@@ -163,7 +159,7 @@ def spec_of(
     made = make_spec(algo, given, origin=SAVED, is_flat=True)
     before = attrs.evolve(
         made,
-        origins={**made.origins, **_origins(found, now)},
+        origins={**made.origins, **_origins(found.used, now)},
         notes=found.notes,
         learns_without=(*lost, *filter(None, [_absence(env), LEARNS_WITHOUT if to_act else ""])),
         gone=tuple(sorted(found.gone)),
@@ -234,7 +230,7 @@ def _settings(found: _ComponentsAgain, now: GivenNow) -> dict[str, Any]:
     `STACKED` that was empty stays so, whatever the algorithm puts in by default; one that a switch
     empties now does not.
     """
-    without = passed_with_settings(found.used, now)
+    without = passed_with_settings(now)
     given: dict[str, Any] = {slot: () for slot in STACKED if slot not in found.filled}
     for saved in found.used:
         if saved.role in STACKED and not saved.is_external:
@@ -246,14 +242,14 @@ def _settings(found: _ComponentsAgain, now: GivenNow) -> dict[str, Any]:
     return given
 
 
-def _origins(found: _ComponentsAgain, now: GivenNow) -> dict[str, Origin]:
+def _origins(used: Iterable[SavedComponent], now: GivenNow) -> dict[str, Origin]:
     """The origins of the algorithm and of plugins: those that had joined by themselves do so again.
 
     The others are the saved plan's, except those that are passed now.
     """
     of_plugins = {
         plugin_key(one.name): JOINED if one.joined else SAVED
-        for one in found.used
+        for one in used
         if one.joined or one.name not in now.plugins
     }
     return {"algo": SAVED, **of_plugins}
