@@ -113,7 +113,11 @@ def test_what_is_left_out_is_not_even_loaded(planning_kernel, plan):
         (["hastens", "no:hastens"], False),
         (["no:hastens", "hastens"], True),
         (["no:hastens", "hastens", "no:hastens"], False),
+        (["no:hastens", "hurries"], True),
+        (["hurries", "no:hastens"], False),
     ],
 )
-def test_of_a_name_and_its_refusal_the_last_counts(plan, plugins, is_active):
+def test_of_a_name_and_its_refusal_the_last_counts(planning_kernel, plan, plugins, is_active):
+    extensions = planning_kernel.registries.extensions
+    extensions.register("hurries", extensions.get("hastens").component())
     assert [choice.name for choice in plan(plugins=plugins).extensions] == ["hastens"] * is_active

@@ -9,7 +9,7 @@ import pytest
 from rlk import hookimpl
 from rlk.component import Component
 from rlk.errors import PlanError
-from rlk.planning.spec import make_spec
+from rlk.planning.spec import Patch, make_spec
 from rlk_testing.environments import DiscreteMatch, MultiBinaryMatch
 from rlk_testing.stand_ins import IdleNoise
 
@@ -94,21 +94,43 @@ def test_a_component_refuses_a_plan_by_its_own_check_before_anything_is_built(
     assert plan("pairs", n_envs=4).n_envs == 4
 
 
-def test_a_refusal_tells_which_settings_a_preset_chose(planning_kernel, plan):
-    def check(config, plan):
-        raise PlanError(f"n_envs={plan.n_envs} does not go with depth=2.")
+def with_check(kernel, message):
+    """The kernel, whose algorithm `algo` refuses every plan with this message."""
 
-    component = planning_kernel.registries.algorithms.get("algo").component()
-    planning_kernel.registries.algorithms.unregister("algo")
-    planning_kernel.registries.algorithms.register("algo", attrs.evolve(component, check=check))
+    def check(config, plan):
+        raise PlanError(message.format(plan=plan))
+
+    component = kernel.registries.algorithms.get("algo").component()
+    kernel.registries.algorithms.unregister("algo")
+    kernel.registries.algorithms.register("algo", attrs.evolve(component, check=check))
+
+
+def test_a_refusal_tells_who_proposed_a_setting_that_it_names_with_its_value(planning_kernel, plan):
+    with_check(planning_kernel, "n_envs={plan.n_envs} does not go with depth=2.")
     with pytest.raises(PlanError) as of_preset:
         plan(preset="tuned")
-    assert str(of_preset.value).endswith("The preset chose n_envs. --preset none turns it off.")
+    assert str(of_preset.value).endswith("\nProposed by preset tuned. --preset none turns it off.")
+    with pytest.raises(PlanError, match=r"n_envs=6 .*\nProposed by plugin ProposesSix-0\.$"):
+        plan(plugins=[ProposesSix()])
     with pytest.raises(PlanError, match=r"n_envs=7 does not go with depth=2\.$"):
         plan(preset="tuned", n_envs=7)
     of_file = make_spec("algo", {"n_envs": 7}, origin="preset mine.toml")
     with pytest.raises(PlanError, match=r"n_envs=7 does not go with depth=2\.$"):
         plan(lower=of_file)
+
+
+class ProposesSix:
+    @hookimpl
+    def rlk_configure(self, spec):
+        return Patch({"n_envs": 6})
+
+
+def test_a_refusal_blames_no_preset_for_a_word_that_is_also_the_name_of_a_setting(
+    planning_kernel, plan
+):
+    with_check(planning_kernel, "this algorithm trains no agent, whatever its n_envs.")
+    with pytest.raises(PlanError, match=r"whatever its n_envs\.$"):
+        plan(preset="tuned")
 
 
 def test_a_check_that_is_not_a_function_is_refused_where_it_is_written():

@@ -23,6 +23,7 @@ def calls(planning_kernel):
 
     registries = planning_kernel.registries
     registries.extensions.register("together", lambda: None, **joins("together"))
+    registries.extensions.register("jointly", registries.find("together").component())
     registries.vec_envs.register("elsewhere", lambda: None, **joins("elsewhere"))
     registries.vec_envs.register("nowhere", lambda: None, **joins("nowhere"))
     return found
@@ -51,6 +52,7 @@ def test_processes_are_connected_before_one_is_refused(plan, calls, algo, wrong)
     [
         ({}, {}, []),
         ({"plugins": ["no:together"]}, {"plugins": ["together"]}, []),
+        ({"plugins": ["no:jointly"]}, {"plugins": ["together"]}, []),
         ({"plugins": ["no:together", "together"]}, {}, ["together"]),
         ({"plugins": ["elsewhere"]}, {"vec_env": "nowhere"}, ["elsewhere"]),
         ({"vec_env": "elsewhere"}, {"plugins": ["nowhere"]}, ["elsewhere"]),

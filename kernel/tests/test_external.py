@@ -16,6 +16,7 @@ from rlk.registry.external import (
     find_entry,
     is_code_place,
     passed_entry,
+    without_number,
 )
 from rlk.registry.guess import guessed_kind
 
@@ -53,6 +54,16 @@ def test_a_class_that_is_passed_goes_where_it_is_said(registries):
     entry = external_entry(Thing, "policies", registries)
     assert (entry.kind, entry.name, entry.dist) == ("policies", "Thing", "passed as object")
     assert entry.component().factory is Thing
+
+
+def test_a_class_shows_the_kind_that_its_component_does_not_say():
+    class Inside(gym.Wrapper):
+        component = Component(name="mine", factory=Thing)
+
+    entry = passed_entry(Inside, ())
+    assert (entry.kind, entry.name, entry.component().factory) == ("wrappers", "mine", Thing)
+    with pytest.raises(PlanError, match=r"'mine' .* does not say its kind"):
+        passed_entry(Inside.component, ())
 
 
 def test_a_component_says_itself_where_it_goes(registries):
@@ -109,8 +120,16 @@ def test_a_class_that_is_passed_as_a_plugin_is_what_its_methods_show():
         entry = passed_entry(found, ())
         assert (entry.kind, entry.name, entry.dist) == ("wrappers", "Has-Them", PASSED)
         assert entry.component().factory is found
-    entry = passed_entry(methods("rlk_update_end"), ("Has_Them-0", "Mine-1"))
-    assert (entry.kind, entry.name) == ("extensions", "Has_Them-1")
+
+
+def test_hooks_have_the_name_of_their_class_and_a_number_however_they_are_passed():
+    made = methods("rlk_update_end")
+    for plugin in (made, partial(made), made()):
+        entry = passed_entry(plugin, ("Has-Them-0", "Mine-1"))
+        assert (entry.kind, entry.name) == ("extensions", "Has-Them-1")
+        assert without_number(entry.name) == as_component(made).name
+        factory = entry.component().factory
+        assert (factory() if isinstance(plugin, made) else factory) is plugin
 
 
 def test_something_that_cannot_be_called_is_refused(registries):

@@ -269,6 +269,16 @@ def test_a_boolean_setting_chooses_a_distribution(plan):
     assert plan(ringing=False).distribution.name == "coins"
 
 
+def test_a_setting_and_a_switch_know_their_plugins_by_an_alias(planning_kernel, plan):
+    registries = planning_kernel.registries
+    registries.distributions.register("chimes", registries.find("gongs").component())
+    registries.noises.register("quivers", registries.find("shakes").component())
+    asked = {"distribution": "chimes", "shaken": "quivers:size=2", "plugins": ["watches"]}
+    found = plan(env=BOX, **asked)
+    assert (found.distribution.name, found.algorithm.config.ringing) == ("gongs", True)
+    assert (found.noises[0].name, found.algorithm.config.shaken) == ("shakes", "quivers:size=2")
+
+
 @pytest.mark.parametrize("asked", [{"distribution": "gongs"}, {"plugins": ["gongs"]}])
 def test_choosing_the_distribution_sets_its_setting(plan, asked):
     assert plan(env=BOX, **asked).algorithm.config.ringing is True

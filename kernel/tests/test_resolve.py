@@ -225,7 +225,7 @@ def test_an_object_may_fill_a_slot_and_be_a_plugin(plan):
         ({"gama": 0.9}, UnknownName, "Did you mean 'gamma'"),
         ({"gamma": 9}, PlanError, "gamma must be at most 1, got"),
         ({"n_envs": 0}, PlanError, "n_envs must be at least 1"),
-        ({"plugins": 7}, PlanError, r"proposes plugins=7, which is no list of plugins"),
+        ({"plugins": 7}, PlanError, r"plugin .*: plugins must be a list of plugins, got 7\."),
     ],
 )
 def test_an_error_in_a_patch_names_the_plugin(plan, values, error, said):

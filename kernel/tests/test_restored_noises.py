@@ -43,6 +43,30 @@ def test_a_default_that_was_left_out_or_emptied_does_not_come_back(kernel):
         assert [c.name for c in (*plan.noises, *again(kernel, as_json(plan)).noises)] == noises * 2
 
 
+@attrs.frozen(kw_only=True)
+class Stirring:
+    stirring: bool = False
+
+
+@pytest.mark.parametrize("key", ["stirring", "noisy.stirring"])
+def test_a_default_comes_back_where_a_switch_now_turns_off_what_took_its_place(kernel, key):
+    kernel.registries.noises.register("shakes", IdleNoise)
+    kernel.registries.noises.register("stirs", IdleNoise)
+    component = COMPONENTS["algorithms"]
+    switching = attrs.evolve(
+        component,
+        name="noisy",
+        config=Stirring,
+        defaults={**component.defaults, "noise": "shakes"},
+        activates={"stirring": "stirs"},
+    )
+    kernel.registries.algorithms.register("noisy", switching)
+    plan = resolve(kernel, make_spec("noisy", {"stirring": True}))
+    assert [one.name for one in plan.noises] == ["stirs"]
+    found = again(kernel, as_json(plan), changes={key: False})
+    assert [one.name for one in found.noises] == ["shakes"]
+
+
 @pytest.mark.parametrize("plugins", [["shakes:much=0.5"], ["shakes:much=0.5", "stirs"]])
 def test_a_noise_that_is_left_out_takes_its_settings_along(kernel, plugins):
     kernel.registries.noises.register("shakes", IdleNoise, config=Much)

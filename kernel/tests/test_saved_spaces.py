@@ -11,7 +11,7 @@ from gymnasium import spaces
 
 from rlk.errors import BadFile
 from rlk.restoring import saved_spaces
-from rlk.restoring.saved_spaces import same_bounds, space_of, space_state
+from rlk.restoring.saved_spaces import same_bounds, same_sizes, space_of, space_state
 
 BOX = {"kind": "Box", "shape": [2], "dtype": "float32", "low": 0.0, "high": 1.0}
 
@@ -69,6 +69,33 @@ def test_a_space_has_a_state_only_if_it_can_be_read_again(space, monkeypatch):
     monkeypatch.setattr(saved_spaces, "MAX_BYTES", 15)
     assert space_state(space) is None
     assert space_state(spaces.Dict(a=space)) is None
+
+
+PAIR = [("a", spaces.Box(-1, 1, (2,))), ("b", spaces.Discrete(3))]
+MANY = [3] * 1500  # Gymnasium leaves numbers in the middle out of the text of so many
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        (spaces.Box(-1, 1, (2,)), spaces.Box(0, 9, (2,), np.float64), True),
+        (spaces.Box(-1, 1, (2,)), spaces.Box(-1, 1, (2, 1)), False),
+        (spaces.Box(0, 1, (2,), np.int8), spaces.MultiBinary(2), False),
+        (spaces.Discrete(3), spaces.Discrete(3, dtype=np.int32), True),
+        (spaces.Discrete(3), spaces.Discrete(3, start=1), False),
+        (spaces.MultiDiscrete([3, 4]), spaces.MultiDiscrete([3, 4], dtype=np.int32), True),
+        (spaces.MultiDiscrete([3, 4]), spaces.MultiDiscrete([3, 5]), False),
+        (spaces.MultiDiscrete(MANY), spaces.MultiDiscrete([*MANY[:700], 9, *MANY[701:]]), False),
+        (spaces.Dict(OrderedDict(PAIR)), spaces.Dict(OrderedDict(PAIR[::-1])), True),
+        (spaces.Dict(OrderedDict(PAIR)), spaces.Dict(OrderedDict(PAIR[:1])), False),
+        (spaces.Dict(a=spaces.Box(-1, 1, (2,))), spaces.Dict(a=spaces.Box(-2, 2, (2,))), True),
+        (spaces.Dict(a=spaces.Discrete(2)), spaces.Dict(a=spaces.Discrete(3)), False),
+    ],
+)
+def test_spaces_of_one_size_may_differ_in_bounds_and_types_and_in_the_order_of_a_dict(
+    one, other, alike
+):
+    assert same_sizes(one, other) is same_sizes(other, one) is alike
 
 
 @pytest.mark.parametrize("infinite", [False, True])

@@ -141,6 +141,19 @@ def test_a_setting_that_names_a_noise_does_not_ask_for_it_again(planning_kernel,
     assert found.noises == () and found.algorithm.config.shaken is None
 
 
+def test_a_setting_asks_for_no_noise_again_by_an_alias_or_beside_another_noise(planning_kernel):
+    noises = planning_kernel.registries.noises
+    noises.register("quivers", noises.get("shakes").component())
+    plan = as_json(resolve(planning_kernel, make_spec("algo", {"shaken": "quivers:size=3"})))
+    found = to_act(planning_kernel, plan, changes={"trembling": "trembles"})
+    assert [one.name for one in found.noises] == ["trembles"]
+    assert found.algorithm.config.shaken is None
+    unregister(planning_kernel, "noises", "shakes")
+    unregister(planning_kernel, "noises", "quivers")
+    found = to_act(planning_kernel, plan)
+    assert found.noises == () and found.algorithm.config.shaken is None
+
+
 @pytest.mark.parametrize("keywords", [{"to_act": True}, {"plugins": ("no:sharpens",)}])
 def test_a_switch_does_not_ask_again_for_what_it_put_in(planning_kernel, keywords):
     plan = as_json(resolve(planning_kernel, make_spec("algo", {"sharpened": True})))
@@ -295,6 +308,17 @@ def test_what_the_actions_may_depend_on_is_left_out_with_a_note(planning_kernel,
         assert said.startswith(note) and not getattr(resolve(planning_kernel, spec), kind)
         if is_installed:
             unregister(planning_kernel, kind, name)
+
+
+def test_an_alias_leaves_out_what_the_saved_plan_has_by_its_own_name(planning_kernel):
+    extensions = planning_kernel.registries.extensions
+    extensions.register("extends", Idle)
+    extensions.register("stretches", extensions.get("extends").component())
+    plan = as_json(resolve(planning_kernel, make_spec("algo", {"plugins": ["extends"]})))
+    spec = spec_of(plan, planning_kernel, plugins=("no:stretches",))
+    assert resolve(planning_kernel, spec).extensions == ()
+    (note,) = spec.notes
+    assert note.startswith("extension 'extends' (this program) was part of how this model acts")
 
 
 def test_what_only_trains_is_left_out_without_a_note(planning_kernel):

@@ -203,7 +203,8 @@ class Component:
 
     #: `check(config, plan)`, called while planning: it raises PlanError for conflicts of settings
     #: and plan that no other field describes (a batch that no collection fills). If its message
-    #: names a setting with its value (`n_steps=16`), and a preset chose it, a line says so.
+    #: names a setting with its value (`n_steps=16`) that a preset or a plugin proposed, a line says
+    #: who did.
     check: Callable[[Any, Any], None] | None = attrs.field(
         default=None, validator=_is_none_or_callable
     )

@@ -12,7 +12,7 @@ from rlk import settings
 from rlk.command_line import pip_install
 from rlk.errors import PlanError, UnknownName
 from rlk.planning.choice import Choice
-from rlk.planning.layers import Rank, Setting, SettingLayers, one_setting_twice
+from rlk.planning.layers import Origin, Rank, Setting, SettingLayers, one_setting_twice
 from rlk.planning.run_settings import RUN_KEYS
 from rlk.planning.spec import with_key
 from rlk.registry.kinds import STACKED, is_group_slot
@@ -38,38 +38,43 @@ def configured(choice: Choice, layers: SettingLayers) -> Choice:
     of_file = _other_version(choice, layers)
     if not of_file and any(given[key].origin.rank == Rank.SAVED for key in unknown):
         hint = f"The file was written by another version of it than {choice.owner}."
-    with naming_origins(given, of_file):
-        config = settings.structure(choice.component.config, values, choice.title, others, hint)
     sources = {key: setting.origin for key, setting in given.items()}
+    with naming_origins(sources, of_file):
+        config = settings.structure(choice.component.config, values, choice.title, others, hint)
     return attrs.evolve(choice, config=config, sources=sources)
 
 
 @contextlib.contextmanager
-def naming_origins(given: Mapping[str, Setting], of_file: str = "") -> Iterator[None]:
+def naming_origins(
+    sources: Mapping[str, Origin], of_file: str = "", *, with_value: bool = False
+) -> Iterator[None]:
     """Add to a PlanError where the settings that it names come from, if not from the user.
 
     Args:
-        given: the settings that it may name.
+        sources: who gave the settings that it may name.
         of_file: a sentence on those that a file gives; "" if there is nothing to say.
+        with_value: whether it names a setting with its value, as in `n_steps=16`: the word `noise`
+            alone is then no setting.
     """
     try:
         yield
     except PlanError as error:
         # The names that an UnknownName suggests are not at fault.
         text = error.name if isinstance(error, UnknownName) else str(error)
-        named = [one for key, one in given.items() if re.search(rf"\b{re.escape(key)}\b", text)]
+        end = "=" if with_value else r"\b"
+        named = [by for key, by in sources.items() if re.search(rf"\b{re.escape(key)}{end}", text)]
         is_of_file = any(one.rank in (Rank.FILE, Rank.SAVED) for one in named)
         said = [_proposed(named), of_file if is_of_file else ""]
         error.args = ("\n".join(filter(None, [str(error), *said])),)
         raise
 
 
-def _proposed(settings: Iterable[Setting]) -> str:
-    """Who proposed some of these settings; "" if neither a preset nor a plugin did."""
-    proposals = [one for one in settings if one.rank in (Rank.PRESET, Rank.PATCH)]
+def _proposed(origins: Iterable[Origin]) -> str:
+    """Which of these propose settings; "" if neither a preset nor a plugin is among them."""
+    proposals = [one for one in origins if one.rank in (Rank.PRESET, Rank.PATCH)]
     if not proposals:
         return ""
-    whose = " and ".join(sorted({one.origin.by for one in proposals}))
+    whose = " and ".join(sorted({one.by for one in proposals}))
     is_tuned = any(one.rank == Rank.PRESET for one in proposals)
     return f"Proposed by {whose}.{' --preset none turns it off.' if is_tuned else ''}"
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from rlk.component import Component
 from rlk.errors import PlanError
 from rlk.planning.choice import Choice
+from rlk.planning.configure import naming_origins
 from rlk.planning.layers import Rank
 from rlk.planning.plan import Plan
 from rlk.registry.external import is_external
@@ -225,23 +225,12 @@ def _own_checks(plan: Plan) -> Iterator[str]:
     """The conflicts that components' own checks find."""
     for choice in plan.choices():
         if choice.component.check is not None:
+            sources = {**plan.sources, **plan.algorithm.sources, **choice.sources}
             try:
-                choice.component.check(choice.config, plan)
+                with naming_origins(sources, with_value=True):
+                    choice.component.check(choice.config, plan)
             except PlanError as error:
-                yield f"{error}{_tuned(plan, choice, str(error))}"
-
-
-def _tuned(plan: Plan, choice: Choice, message: str) -> str:
-    """A line on the settings that a message names and a preset chose, or nothing.
-
-    By the convention of `Component.check`, a message names a setting with its value: `n_steps=16`.
-    """
-    sources = {**plan.sources, **plan.algorithm.sources, **choice.sources}
-    tuned = [key for key, origin in sources.items() if origin.rank == Rank.PRESET]
-    named = [key for key in tuned if re.search(rf"\b{re.escape(key)}=", message)]
-    if not named:
-        return ""
-    return f"\nThe preset chose {', '.join(named)}. --preset none turns it off."
+                yield str(error)
 
 
 def _shared_stages(plan: Plan) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -11,6 +11,7 @@ from rlk.errors import PlanError
 from rlk.planning.choice import Choice
 from rlk.planning.layers import Origin, Rank, SettingLayers
 from rlk.planning.parse import parse_plugin
+from rlk.planning.spec import plugins_of
 from rlk.registry.entry import Entry
 from rlk.registry.external import PASSED, find_entry, passed_entry
 from rlk.registry.kinds import LISTS, slot_of
@@ -63,7 +64,7 @@ class Draft:
         draft = self
         for key, value in values.items():
             if key == "plugins":
-                plugins = _listed(value, origin)
+                plugins = plugins_of(value, f"{origin}: ")
                 left_out = [one for one in plugins if leaves_out(one)]
                 if left_out and origin.rank < Rank.FILE:
                     raise PlanError(
@@ -78,12 +79,10 @@ class Draft:
         return draft
 
     def with_plugins(self, plugins: Iterable[Any], origin: Origin) -> Draft:
-        """With plugins: `NAME[:key=value,…]`, `no:NAME`, components, or objects with hooks."""
+        """With plugins: `NAME[:key=value,…]`, components, or objects with hooks."""
         draft = self
         for plugin in plugins:
-            if leaves_out(plugin):
-                draft = draft.without([plugin])
-            elif isinstance(plugin, str):
+            if isinstance(plugin, str):
                 draft = draft._with_named(plugin, origin)
             else:
                 draft = draft._with_entry(passed_entry(plugin, draft.plugins), plugin, origin)
@@ -110,7 +109,12 @@ class Draft:
                 left_out[own_name] = None
             elif isinstance(plugin, str):
                 left_out.pop(self.registries.own_name(parse_plugin(plugin)[0]), None)
-        return attrs.evolve(self, left_out=tuple(dict.fromkeys((*self.left_out, *left_out))))
+        return attrs.evolve(self, left_out=tuple(left_out))
+
+    def keeps_out(self, name: str, rank: Rank = Rank.USER) -> bool:
+        """Whether a component is left out, or is gone and asked for with less than user's rank."""
+        not_wanted = (*self.left_out, *(self.gone if rank < Rank.USER else ()))
+        return bool(not_wanted) and self.registries.own_name(name) in not_wanted
 
     def rank_of(self, choice: Choice) -> Rank:
         """The rank with which a component of this run was asked for."""
@@ -124,8 +128,7 @@ class Draft:
     def _with_named(self, plugin: str, origin: Origin) -> Draft:
         """With `NAME[:key=value,…]`, unless that name is left out or gone."""
         name, settings = parse_plugin(plugin)
-        not_wanted = (*self.left_out, *(self.gone if origin.rank < Rank.FILE else ()))
-        if not_wanted and self.registries.own_name(name) in not_wanted:
+        if self.keeps_out(name, origin.rank):
             return self
         entry = find_entry(name, None, self.registries, guess_commands=False)
         own = entry.component().name
@@ -176,12 +179,3 @@ def _are_the_same(one: Choice, other: Choice) -> bool:
     if one.dist != other.dist or one.dist != PASSED:
         return one.dist == other.dist
     return one.component.factory is other.component.factory
-
-
-def _listed(plugins: Any, origin: Origin) -> Sequence[Any]:
-    """The plugins that a proposal puts in: one by its name, or several."""
-    if isinstance(plugins, str):
-        return (plugins,)
-    if not isinstance(plugins, Iterable):
-        raise PlanError(f"{origin} proposes plugins={plugins!r:.80}, which is no list of plugins.")
-    return tuple(plugins)

@@ -39,10 +39,7 @@ def with_forwarded(
 ) -> SettingLayers:
     """With one value under all keys of each setting that the algorithm and a component share.
 
-    Args:
-        layers: all settings.
-        algorithm: of the run.
-        choices: the components of the run; targets in other components are skipped.
+    Targets in components that are not in the run are skipped.
 
     Raises:
         PlanError: if two values of the highest rank differ.

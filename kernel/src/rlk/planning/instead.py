@@ -103,7 +103,8 @@ def from_record(
     Returns:
         Settings of the component by name; a sentence; None if the record does not have the word.
     """
-    text = next(filter(_is_text, map(component.instead_of.get, _keys(word, value))), None)
+    texts = component.instead_of
+    text = next((texts[key] for key in _keys(word, value) if key in texts), None)
     if text is None:
         return None
     values = {**given, "value": value}
@@ -116,10 +117,6 @@ def from_record(
 def is_off(component: Component, word: str, value: Any) -> bool:
     """Whether a word has the value None or False, for which a component's record has no text."""
     return (value is None or value is False) and f"{word}={value}" not in component.instead_of
-
-
-def _is_text(found: str | None) -> bool:
-    return found is not None
 
 
 def _keys(word: str, value: Any) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +13,6 @@ from rlk.planning.probe import in_vector_wrappers, probe
 
 if TYPE_CHECKING:
     from rlk.planning.plan import Plan
-
-#: A Box, as a space is described in a file: with its bounds inside a Dict, otherwise without.
-_BOX = re.compile(r"Box\((?:.*?, )?(\([\d, ]*\)), \w+\)")
 
 
 def in_other_environment(plan: Plan, asked: Any, keywords: Mapping[str, Any] | None = None) -> Plan:
@@ -51,22 +47,8 @@ def in_other_environment(plan: Plan, asked: Any, keywords: Mapping[str, Any] | N
 def check_same_spaces(name: str, spaces: tuple[Any, Any], expected: tuple[Any, Any]) -> None:
     """PlanError if an environment of that name has other spaces than expected.
 
-    Args:
-        name: for the message.
-        spaces, expected: of observations and of actions.
+    Both are the space of observations and that of actions.
     """
     for key, found, own in zip(("observation", "action"), spaces, expected, strict=True):
         if found != own:
             raise PlanError(f"the {key}_space of environment {name!r} is {found}, not {own}.")
-
-
-def same_sizes(one: str, other: str) -> bool:
-    """Whether two spaces, as `rlk.spaces.describe` writes them, are of one kind and size."""
-    return _sizes(one) == _sizes(other)
-
-
-def _sizes(described: str) -> list[str]:
-    """Kinds and sizes in the description of a space, each part of a Dict by itself."""
-    text = _BOX.sub(r"Box\1", described)
-    parts = re.split(r", (?=')", text[5:-1]) if text.startswith("Dict(") else [text]
-    return sorted(parts)

@@ -100,7 +100,7 @@ class OwnReturns(gym.Wrapper[Any, Any, Any, Any]):
         super().__init__(env)
         # Methods, because a saved state of the environment leaves these to a new environment.
         self._rlk_begin, self._rlk_sum = rewards._rlk_begin, rewards._rlk_sum
-        self._rlk_return, self._rlk_has_stepped = 0.0, False
+        self._rlk_return: float | None = None  # until the environment has been stepped
         self._rlk_length, self._rlk_goes_on = 0, False
 
     def __getattr__(self, name: str) -> Any:
@@ -121,7 +121,7 @@ class OwnReturns(gym.Wrapper[Any, Any, Any, Any]):
         if self._rlk_goes_on and keywords.get("seed") is None:
             self._add()
         else:
-            self._rlk_return, self._rlk_has_stepped, self._rlk_length = 0.0, False, 0
+            self._rlk_return, self._rlk_length = None, 0
         self._rlk_goes_on = False
         return result
 
@@ -141,8 +141,7 @@ class OwnReturns(gym.Wrapper[Any, Any, Any, Any]):
         """Add the rewards of this call to the return, if the environment was stepped in it."""
         added = self._rlk_sum()
         if added is not None:
-            self._rlk_return += added
-            self._rlk_has_stepped = True
+            self._rlk_return = (self._rlk_return or 0.0) + added
 
     def _with_report(self, info: dict[str, Any]) -> dict[str, Any]:
         """The last info of an episode, with the report, unless somebody inside has made one.
@@ -151,7 +150,7 @@ class OwnReturns(gym.Wrapper[Any, Any, Any, Any]):
         another way, or if the return is not finite.
         """
         self._rlk_goes_on = bool(info.get("goes_on"))
-        is_known = self._rlk_has_stepped and math.isfinite(self._rlk_return)
+        is_known = self._rlk_return is not None and math.isfinite(self._rlk_return)
         if self._rlk_goes_on or not is_known or is_report(info.get("episode")):
             return info
         return {**info, "episode": {"r": self._rlk_return, "l": self._rlk_length}}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -11,7 +10,7 @@ from rlk.errors import PlanError
 from rlk.planning.draft import Draft
 from rlk.planning.layers import Origin, Rank, Setting, listed
 from rlk.planning.parse import parse_plugin
-from rlk.planning.select import distribution_of_any_space, filling, select
+from rlk.planning.select import select
 from rlk.registry.kinds import SLOTS, STACKED
 from rlk.settings import default_of
 
@@ -62,6 +61,10 @@ def _with_selected(draft: Draft, kind: str) -> Draft:
         if not isinstance(plugin, str):
             raise _no_name(draft, key, kind, plugin)
         name, _ = parse_plugin(plugin)
+        # What a saved plan names is among its components, or gone, also if it is not installed.
+        is_missing = setting.rank == Rank.SAVED and name not in draft.registries
+        if is_missing or draft.keeps_out(name, setting.rank):
+            continue
         draft.registries[kind].get(name)  # an error names the kind that was expected
         draft = draft.with_plugins([plugin], setting.origin)
         draft = _beside_stronger(draft, kind, name, setting, highest)
@@ -87,25 +90,20 @@ def _beside_stronger(draft: Draft, kind: str, name: str, setting: Setting, highe
 def settled(draft: Draft) -> Draft:
     """With the settings that name or activate plugins as the plugins of the run are.
 
-    This comes last, once every plugin is known.
+    This comes last, once every plugin is known. A plugin that is not in the run, because another
+    took its slot or the user left it out, is no longer named or activated: whoever made the run
+    again from all of its settings would put it in.
     """
-    return _with_replaced_switches(_with_emptied_slots(draft))
-
-
-def _with_replaced_switches(draft: Draft) -> Draft:
-    """With False for every switch whose plugin is not in the run: another took its slot, or `no:`.
-
-    A saved plan that had `use_sde=True` beside another distribution would ask for both.
-    """
-    found = {key: draft.layers.find(key) for key in draft.algorithm.component.activates}
-    on = {key: switch for key, switch in found.items() if _is_on(switch)}
-    if not on:
-        return draft
-    there = {choice.name for choice in (*select(draft), *distribution_of_any_space(draft))}
-    for key, switch in on.items():
-        plugin = draft.algorithm.component.activates[key]
-        if plugin not in there:
-            off = False if switch.value is True else None
+    draft = _with_emptied_slots(draft)
+    component, own_name = draft.algorithm.component, draft.registries.own_name
+    there = {choice.name for choice in select(draft)}
+    for key in (*component.selects, *component.activates):
+        setting = draft.layers.find(key)
+        if not _is_on(setting):
+            continue
+        plugin = component.activates.get(key) or parse_plugin(_as_text(setting.value))[0]
+        if own_name(plugin) not in there:
+            off = False if setting.value is True else None
             draft = draft.with_settings({key: off}, Origin(f"without {plugin}", Rank.DERIVED))
     return draft
 
@@ -113,33 +111,15 @@ def _with_replaced_switches(draft: Draft) -> Draft:
 def _with_emptied_slots(draft: Draft) -> Draft:
     """With the slots of `STACKED` as settings that name no plugin leave them.
 
-    A user's or a file's `action_noise=None` empties the slot `noise` of what
-    presets and others of lower rank have put there. A noise that was asked for with the same rank
-    or a higher one stays. A setting becomes None if its noise is no longer in the run: a saved plan
-    would put it in again.
+    A user's or a file's `action_noise=None` empties the slot `noise` of what presets and others of
+    lower rank have put there. A noise that was asked for with the same rank or a higher one stays.
     """
-    selects = draft.algorithm.component.selects
-    for slot in STACKED:
-        found = {key: draft.layers.find(key) for key in selects if selects[key] == SLOTS[slot]}
-        for setting in found.values():
-            filled = draft.layers.find(slot)
-            if setting.is_demand and _is_none(setting.value) and filled.rank < setting.rank:
+    for key, kind in draft.algorithm.component.selects.items():
+        setting = draft.layers.find(key)
+        for slot in (one for one in STACKED if SLOTS[one] == kind):
+            is_stronger = setting.is_demand and draft.layers.find(slot).rank < setting.rank
+            if is_stronger and _is_none(setting.value):
                 draft = draft.with_settings({slot: ()}, setting.origin)
-        draft = _without_replaced(draft, slot, found)
-    return draft
-
-
-def _without_replaced(draft: Draft, slot: str, settings: Mapping[str, Setting]) -> Draft:
-    """With None for the settings whose plugins others in the slot have replaced."""
-    own_name = draft.registries.own_name
-    there = {choice.name for choice in filling(draft, slot)}
-    for key, setting in settings.items():
-        if _is_none(setting.value):
-            continue
-        name, _ = parse_plugin(_as_text(setting.value))
-        is_asked_for = setting.is_demand and own_name(name) in draft.left_out
-        if own_name(name) not in there and not is_asked_for:
-            draft = draft.with_settings({key: None}, draft.layers.find(slot).origin, Rank.DERIVED)
     return draft
 
 
@@ -164,8 +144,7 @@ def _with_switch(draft: Draft, key: str, plugin: str) -> Draft:
         )
     if is_on:
         return draft.with_plugins([plugin], switch.origin)
-    known = (*select(draft), *distribution_of_any_space(draft))
-    in_run = next((choice for choice in known if choice.name == plugin), None)
+    in_run = next((choice for choice in select(draft) if choice.name == plugin), None)
     if in_run is None:
         return draft
     if switch.value is not False or draft.rank_of(in_run) > switch.rank:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlk.abilities import ChangesSpaces, offers
@@ -87,21 +87,17 @@ def _refuse_foreign_interface(name: str, env: Any, wrappers: Iterable[Entry]) ->
         env: the environment in the wrappers of a plan.
         wrappers: all that are installed; broken ones are skipped.
     """
-    for entry, adapts in _adapters(wrappers):
-        if adapts(env):
+    for entry in wrappers:
+        try:
+            component = entry.component()
+        except BrokenPlugin:
+            continue
+        if component.adapts is not None and component.adapts(env):
             raise PlanError(
                 f"environment {name!r} has another interface than Gymnasium's, and {entry.title} "
-                f"adapts it ({entry.component().summary}). Use --plugin {entry.name}, in Python "
+                f"adapts it ({component.summary}). Use --plugin {entry.name}, in Python "
                 f"plugins=[{entry.name!r}]."
             )
-
-
-def _adapters(wrappers: Iterable[Entry]) -> Iterator[tuple[Entry, Callable[[Any], bool]]]:
-    """The wrappers that adapt environments, each with what tells whether it adapts one."""
-    for entry in wrappers:
-        with contextlib.suppress(BrokenPlugin):
-            if (adapts := entry.component().adapts) is not None:
-                yield entry, adapts
 
 
 def _close(name: str, made: Any) -> None:

@@ -19,8 +19,6 @@ from rlk.registry.external import is_code_place
 from rlk.registry.kinds import SLOTS, is_group_slot
 from rlk.registry.registries import Registries
 
-#: The kinds whose settings are typed without the name of their component before them.
-TAKING_KEYS = ("algorithms", "recipes")
 #: The fields of a record that concern components of one kind alone.
 _OF_ONE_KIND = {
     "deterministic": "algorithms",
@@ -38,7 +36,7 @@ def wrong_references(component: Component, kind: str, registries: Registries) ->
     """What is wrong with the record of a component of that kind, a sentence each."""
     yield from _fields_of_others(component, kind)
     own = settings.names(component.config)
-    if kind in TAKING_KEYS:
+    if kind in ("algorithms", "recipes"):  # these are typed without their names before settings
         for key in {*own} & {*RUN_KEYS, *SLOTS, "plugins"}:
             yield f"its setting {key!r} is a word of every run, and could not be set. Rename it"
     for field in ("own_defaults", "forwards", "activates", "selects"):

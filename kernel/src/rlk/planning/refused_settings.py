@@ -16,7 +16,6 @@ from rlk.planning.forwarding import takers
 from rlk.planning.layers import Rank, Setting, SettingLayers
 from rlk.planning.plan import Plan
 from rlk.registry.kinds import SLOTS, STACKED, option_of, singular, slot_of
-from rlk.registry.registries import Registries
 
 
 def refuse_settings_of_others(layers: SettingLayers, chosen: Iterable[Choice]) -> None:
@@ -92,7 +91,7 @@ def _absent(
     if owner in draft.left_out:
         return PlanError(f"{owner!r} was left out by no:{owner}. {about} Leave out one of them.")
     if owner in draft.registries:
-        typed = _option_for(owner, draft.layers, draft.registries)
+        typed = _option_for(owner, draft)
         return PlanError(f"{owner!r} is not in this run. {about} Add {typed}")
     return UnknownName("component in this run", owner, in_run, about)
 
@@ -156,22 +155,19 @@ def _how_to_add(plugin: str, plan: Plan, draft: Draft) -> str:
     for key, activated in plan.algorithm.component.activates.items():
         if activated == plugin:
             return f"--set {key}=true"
-    return _option_for(plugin, draft.layers, draft.registries)
+    return _option_for(plugin, draft)
 
 
-def _option_for(name: str, layers: SettingLayers, registries: Registries) -> str:
+def _option_for(name: str, draft: Draft) -> str:
     """`--plugin NAME`, or `--slot NAME` if the user has given its slot to another one.
 
-    Args:
-        name: of an installed component.
-        layers: all settings.
-        registries: where it is found.
+    The name is of an installed component.
     """
-    entry = registries.find(name)
+    entry = draft.registries.find(name)
     slot = slot_of(entry.kind)
     if not slot or slot in STACKED or entry.component().stages:
         return f"--plugin {name}"
-    setting = layers.find(slot)
+    setting = draft.layers.find(slot)
     if not setting.is_demand:
         return f"--plugin {name}"
     return f"{option_of(slot)} {name} instead of {setting.value!r:.80}"

@@ -34,7 +34,7 @@ from rlk.planning.refused_settings import (
 )
 from rlk.planning.remarks import remarks
 from rlk.planning.run_settings import RUN_SETTINGS, RunSettings
-from rlk.planning.select import distribution_of_any_space, filling, is_left_out, select
+from rlk.planning.select import filling, select
 from rlk.planning.spec import ENV_PREFIX, RunSpec, with_key
 from rlk.planning.words_of_others import refuse_words_of_others
 from rlk.registry.kinds import LISTS, is_group_slot, option_of
@@ -130,8 +130,7 @@ def _with_derived_settings(draft: Draft, chosen: Iterable[Choice], env: EnvChoic
     if env.is_finished and not layers.find("n_envs").is_demand:
         origin = Origin("the environment passed", Rank.DERIVED)
         layers = layers.with_setting("n_envs", env.size, origin)
-    known = (*chosen, *distribution_of_any_space(draft))
-    return attrs.evolve(draft, layers=with_forwarded(layers, draft.algorithm, known))
+    return attrs.evolve(draft, layers=with_forwarded(layers, draft.algorithm, chosen))
 
 
 def _by_slot(draft: Draft, choices: Iterable[Choice]) -> dict[str, tuple[Choice, ...]]:
@@ -158,10 +157,10 @@ def _check_filled(by_slot: BySlot, draft: Draft) -> None:
 
 
 def _nothing_fills(slot: str, asked: Any, draft: Draft) -> PlanError:
-    """The error for an empty slot, from which a `no:NAME` may have taken what was asked for."""
+    """The error for an empty slot: only a `no:NAME` takes out of it what was asked for."""
     why = f"{draft.algorithm.alias} names no default for it"
-    if asked is not None and is_left_out(draft, asked):
-        why = f"{asked!r} was left out by no:{draft.registries.own_name(asked)}"
+    if asked is not None:
+        why = f"{asked!r} was left out by no:{asked}"
     return PlanError(f"nothing fills the slot {slot!r}: {why}. Use {option_of(slot)} NAME.")
 
 
@@ -187,7 +186,8 @@ def _plan(kernel: Kernel, spec: RunSpec, draft: Draft, by_slot: BySlot, env: Env
     own = {key: draft.layers.find(key) for key in ("env", *RUN_SETTINGS)}
     own = {key: setting for key, setting in own.items() if setting.is_set}
     values = {key: own[key].value for key in own if key != "env"}
-    with naming_origins(own):
+    sources = {key: setting.origin for key, setting in own.items()}
+    with naming_origins(sources):
         run_settings = settings.structure(RunSettings, values, "a run")
     return Plan(
         **attrs.asdict(run_settings),
@@ -214,7 +214,7 @@ def _plan(kernel: Kernel, spec: RunSpec, draft: Draft, by_slot: BySlot, env: Env
         out=spec.given.get("out") or None,
         preset=draft.preset,
         left_out=draft.left_out,
-        sources={key: setting.origin for key, setting in own.items()},
+        sources=sources,
         notes=draft.notes,
         lost_values=spec.lost_values,
         kernel=kernel,

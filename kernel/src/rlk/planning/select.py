@@ -17,17 +17,11 @@ from rlk.registry.kinds import STACKED
 def select(draft: Draft) -> tuple[Choice, ...]:
     """All components of a run, the algorithm first, not yet configured.
 
-    The distribution is missing, because it may depend on the action space.
+    A distribution that depends on the action space is not among them: see `filling`.
     """
-    slots = [slot for slot in draft.layers.slots if slot != "distribution"]
-    in_slots = [choice for slot in slots for choice in filling(draft, slot)]
+    in_slots = [choice for slot in draft.layers.slots for choice in filling(draft, slot)]
     plugins = sorted(draft.plugins.values(), key=_turn)
     return (draft.algorithm, *in_slots, *plugins)
-
-
-def distribution_of_any_space(draft: Draft) -> tuple[Choice, ...]:
-    """The distribution, if it is the same for every action space; otherwise nothing."""
-    return filling(draft, "distribution")
 
 
 def filling(draft: Draft, slot: str, action_space: str = "") -> tuple[Choice, ...]:
@@ -47,18 +41,10 @@ def filling(draft: Draft, slot: str, action_space: str = "") -> tuple[Choice, ..
         asked = asked.get(action_space)
     found: dict[str, Choice] = {}
     for one in listed(asked) if slot in STACKED else (asked,):
-        if one is not None and not is_left_out(draft, one):
+        if one is not None and not (isinstance(one, str) and draft.keeps_out(one)):
             choice = _in_slot(draft, slot, one, setting.origin)
             found.setdefault(choice.name, choice)  # an alias of the same is not a second one
     return tuple(sorted(found.values(), key=_acts_by_own_policy, reverse=True))
-
-
-def is_left_out(draft: Draft, asked: Any) -> bool:
-    """Whether a `no:NAME` leaves out a component, which was asked for by a name or as an object."""
-    left_out = draft.left_out
-    return (
-        bool(left_out) and isinstance(asked, str) and draft.registries.own_name(asked) in left_out
-    )
 
 
 def _in_slot(draft: Draft, slot: str, asked: Any, origin: Origin) -> Choice:

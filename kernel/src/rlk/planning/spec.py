@@ -119,12 +119,15 @@ def make_spec(
     return RunSpec(algo, values, plugins, origins)
 
 
-def plugins_of(given: Iterable[Any] | None) -> tuple[Any, ...]:
-    """The plugins that were given; a text is one plugin. PlanError for what is no list of them."""
+def plugins_of(given: Iterable[Any] | None, whose: str = "") -> tuple[Any, ...]:
+    """The plugins that were given; a text is one plugin.
+
+    PlanError, which begins with `whose`, for what is no list of them.
+    """
     if given is None:
         return ()
     if not isinstance(given, Iterable):
-        raise PlanError(f"plugins must be a list of plugins, got {given!r:.80}.")
+        raise PlanError(f"{whose}plugins must be a list of plugins, got {given!r:.80}.")
     return (given,) if isinstance(given, str) else tuple(given)
 
 

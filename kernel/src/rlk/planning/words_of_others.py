@@ -104,7 +104,7 @@ def refuse_words_of_others(draft: Draft, chosen: Iterable[Choice]) -> None:
 def in_run(draft: Draft, chosen: Iterable[Choice]) -> tuple[Choice, ...]:
     """The components of a run, and every distribution that it may have."""
     asked = draft.layers.find("distribution").value
-    spaces = [*asked] if isinstance(asked, Mapping) else [""]
+    spaces = asked if isinstance(asked, Mapping) else ()
     return (*chosen, *(one for space in spaces for one in filling(draft, "distribution", space)))
 
 
@@ -165,10 +165,7 @@ class WordsOfOthers:
     def keyword(self, word: str, value: Any, slots: Iterable[str]) -> Instead | None:
         """What to use instead of one keyword of a table; None if it is unknown.
 
-        Args:
-            word: the keyword.
-            value: its value.
-            slots: those whose components may have such a setting, as in `TABLES`.
+        The components of these slots may have such a setting, as in `TABLES`.
         """
         value = _read(value)
         if word in TABLES:

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 #: The prefix of rlk's entry-point groups.
 PREFIX = "rlk."
-#: The endings of folders of metadata (the last stands within an egg), and the file in each that has
+#: The endings of folders of metadata (within an egg it is EGG-INFO), and the file in each that has
 #: the name and the version.
-FOLDERS = {".dist-info": "METADATA", ".egg-info": "PKG-INFO", "egg-info": "PKG-INFO"}
+FOLDERS = {".dist-info": "METADATA", "egg-info": "PKG-INFO"}
 
 
 class Point(NamedTuple):
@@ -50,9 +50,9 @@ def entry_points() -> Iterator[Point]:
         except OSError:  # `sys.path` may name what does not exist, or is no folder
             continue
         for name in names:
-            metadata = FOLDERS.get("".join(name.lower().rpartition(".")[1:]))
-            if metadata is not None:
-                yield from _of_folder(os.path.join(folder, name), metadata)
+            for ending, metadata in FOLDERS.items():
+                if name.lower().endswith(ending):
+                    yield from _of_folder(os.path.join(folder, name), metadata)
 
 
 def _of_folder(folder: str, metadata: str) -> Iterator[Point]:

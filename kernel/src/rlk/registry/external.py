@@ -9,6 +9,7 @@ with `runs_code`, and is asked after all others.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Container
 from functools import partial
 from typing import Any
@@ -76,11 +77,18 @@ def external_entry(asked: Any, kind: str | None, registries: Registries) -> Entr
         owner = asked
     else:
         found, owner = asked, PASSED
-    component = as_component(found)
+    return _external(as_component(found), kind, owner)
+
+
+def _external(component: Component, kind: str | None, owner: str) -> Entry:
+    """The entry of a component, of its own kind or else of this one; PlanError if both are None."""
     _refuse_misspelt_kind(component)
     kind = component.kind or kind
     if kind is None:
-        raise _no_kind(component, owner)
+        kinds = "rlk.Component(kind='wrappers', …), or 'callbacks', 'storages', …"
+        raise PlanError(
+            f"plugin {component.name!r} ({owner}) does not say its kind. Write {kinds}."
+        )
     return Entry(kind, component.name, owner, "", lambda: component)
 
 
@@ -89,8 +97,8 @@ def passed_entry(plugin: Any, taken: Container[str]) -> Entry:
 
     Args:
         plugin: a Component of any kind; a class whose methods show its kind, such as a Gymnasium
-            wrapper, or a `functools.partial` of one; an object or a module that implements hooks,
-            or a class of such objects, of which every run makes its own.
+            wrapper; an object or a module that implements hooks, or a class of such objects, of
+            which every run makes its own; a `functools.partial` of either class.
         taken: the names of the plugins before it. An object is called `CLASS-0`, the next one of
             that class `CLASS-1`, whatever else is passed: its saved state is found by that name.
 
@@ -100,35 +108,40 @@ def passed_entry(plugin: Any, taken: Container[str]) -> Entry:
     """
     if plugin is None:
         raise PlanError("plugins holds None, which does nothing. Leave it out.")
-    component = getattr(plugin, "component", plugin)
-    if isinstance(component, Component):
-        if component.kind is None:
-            raise _no_kind(component, PASSED)
-        _refuse_misspelt_kind(component)
-        return Entry(component.kind, component.name, PASSED, "", lambda: component)
-    is_class = isinstance(plugin, type)
-    kind = guessed_kind(plugin) if is_class or isinstance(plugin, partial) else None
-    if kind is not None and kind != "extensions":
-        component = as_component(plugin)
-        return Entry(kind, component.name, PASSED, "", lambda: component)
-    stem = object_name(plugin)
+    kind = guessed_kind(plugin) if isinstance(plugin, (type, partial)) else None
+    if own_component(plugin) is not None or kind not in (None, "extensions"):
+        return _external(as_component(plugin), kind, PASSED)
+    stem = name_of_class(plugin)
     name = next(one for n in itertools.count() if (one := f"{stem}-{n}") not in taken)
-    hooks = Component(name=name, factory=plugin if is_class else lambda: plugin)
+    is_made = isinstance(plugin, type) or kind == "extensions"
+    hooks = Component(name=name, factory=plugin if is_made else lambda: plugin)
     return Entry("extensions", name, PASSED, "", lambda: hooks)
 
 
-def _no_kind(component: Component, owner: str) -> PlanError:
-    """The error for a component whose kind neither it nor a slot that it fills says."""
-    kinds = "rlk.Component(kind='wrappers', …), or 'callbacks', 'storages', …"
-    return PlanError(f"plugin {component.name!r} ({owner}) does not say its kind. Write {kinds}.")
+def name_of_class(plugin: Any) -> str:
+    """The name of the component that is made for a class, a partial of one, or an object of one.
+
+    That of hooks has a number besides: see `without_number`.
+    """
+    return made_name(plugin if isinstance(plugin, (type, partial)) else type(plugin))
+
+
+def without_number(name: str) -> str:
+    """The name of its class in the name of an object with hooks: `Climbs` of `Climbs-0`."""
+    return re.sub(r"-\d+$", "", name)
 
 
 def _refuse_misspelt_kind(component: Component) -> None:
     """UnknownName for `kind="extension"`; kinds are plural."""
     kind = component.kind
-    meant = None if kind is None else misspelt(kind)
-    if kind is not None and meant is not None:
+    if kind is not None and (meant := misspelt(kind)) is not None:
         raise UnknownName("kind", kind, KINDS, meant=(meant,), where=f"plugin {component.name!r}")
+
+
+def own_component(found: Any) -> Component | None:
+    """The Component that an object is, or that a class or a module has as `component`, or None."""
+    component = getattr(found, "component", found)
+    return component if isinstance(component, Component) else None
 
 
 def as_component(found: Any) -> Component:
@@ -140,8 +153,7 @@ def as_component(found: Any) -> Component:
     Raises:
         PlanError: for anything else, or a name that cannot be typed.
     """
-    component = getattr(found, "component", found)
-    if isinstance(component, Component):
+    if (component := own_component(found)) is not None:
         return component
     if not callable(found):
         kind = type(found).__name__
@@ -160,12 +172,6 @@ def made_name(found: Any) -> str:
     function = getattr(found, "func", found)
     name: str = getattr(function, "__name__", type(function).__name__)
     return _usable(name.rpartition(".")[2], found).replace("_", "-")
-
-
-def object_name(plugin: Any) -> str:
-    """The name, but for its number, of the component of an object with hooks, or of its class."""
-    kind = plugin if isinstance(plugin, type) else type(plugin)
-    return _usable(kind.__name__, plugin)
 
 
 def _usable(name: str, found: Any) -> str:

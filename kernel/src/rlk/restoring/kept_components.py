@@ -2,62 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from rlk.errors import PlanError
 from rlk.planning.draft import leaves_out
-from rlk.registry.external import find_entry
 from rlk.registry.kinds import STACKED
-from rlk.registry.registries import Registries
+from rlk.restoring.given_now import GivenNow
 from rlk.restoring.saved_records import SavedComponent, how_to_get
 
 
 def without_left_out(
-    components: Sequence[SavedComponent], plugins: tuple[Any, ...], registries: Registries
-) -> tuple[list[SavedComponent], tuple[Any, ...], tuple[str, ...]]:
-    """The components that no `no:NAME` leaves out; the plugins; and notes.
-
-    A note is on a component that the actions may depend on. A `no:NAME` of a component that is not
-    installed here is dropped: planning would not know it.
-
-    Args:
-        components: the saved ones.
-        plugins: those passed now.
-        registries: where components are found by their names.
-    """
-    own_name = registries.own_name
-    out = {own_name(one.removeprefix("no:")) for one in plugins if leaves_out(one)}
+    components: Sequence[SavedComponent], now: GivenNow
+) -> tuple[list[SavedComponent], tuple[str, ...]]:
+    """The components that no `no:NAME` leaves out; and notes on what the actions may depend on."""
+    own_name = now.registries.own_name
+    out = {own_name(one.removeprefix("no:")) for one in now.plugins if leaves_out(one)}
     left_out = [one for one in components if one.name in out and _may_be_left_out(one)]
     kept = [one for one in components if one not in left_out]
-    unknown = [f"no:{one.name}" for one in left_out if one.name not in registries]
     notes = tuple(
         f"{one.title} was part of how this model acts, and is left out: its actions may differ"
         for one in left_out
         if one.may_change_actions and not one.joined
     )
-    return kept, tuple(one for one in plugins if not (leaves_out(one) and one in unknown)), notes
+    return kept, notes
 
 
 def without_switched_off(
-    components: Iterable[SavedComponent],
-    algo: Any,
-    given: Mapping[str, Any],
-    registries: Registries,
+    components: Iterable[SavedComponent], now: GivenNow
 ) -> list[SavedComponent]:
-    """The components without those that a setting of the algorithm activates, and is False now.
-
-    Args:
-        components: the saved ones.
-        algo: the algorithm of the saved plan, by its name or as it is passed now.
-        given: the settings that are given now, by dotted key.
-        registries: where components are found by their names.
-    """
-    algorithm = find_entry(algo, "algorithms", registries).component()
+    """The components without those that a setting of the algorithm activates, and is False now."""
+    algorithm = now.algorithm
     off = {
         plugin
         for key, plugin in algorithm.activates.items()
-        if any(given.get(one) is False for one in (key, f"{algorithm.name}.{key}"))
+        if any(now.settings.get(one) is False for one in (key, f"{algorithm.name}.{key}"))
     }
     return [one for one in components if one.name not in off or not _may_be_left_out(one)]
 
@@ -69,19 +47,11 @@ def _may_be_left_out(saved: SavedComponent) -> bool:
 
 
 def without_absent(
-    components: Iterable[SavedComponent],
-    given: Mapping[str, Any],
-    registries: Registries,
-    *,
-    to_act: bool,
+    components: Iterable[SavedComponent], now: GivenNow, *, to_act: bool
 ) -> tuple[list[SavedComponent], tuple[str, ...]]:
     """The components without those that joined by themselves and cannot be used; and notes.
 
-    Args:
-        components: the saved ones.
-        given: the settings that are given now, by dotted key.
-        registries: where components are found by their names.
-        to_act: whether they are those of `stand_ins.acting`.
+    With `to_act`, the components are those of `stand_ins.acting`.
 
     Raises:
         PlanError: for all components that were asked for and are not installed here, unless their
@@ -90,14 +60,14 @@ def without_absent(
     kept, notes, not_installed = [], [], []
     for saved in components:
         if saved.joined:
-            absence = saved.absence(registries)
+            absence = saved.absence(now.registries)
             if absence is None:
                 kept.append(saved)
             else:
                 notes.append(f"{saved.title} had joined by itself and is left out: {absence}")
-        elif saved.is_external or saved.name in registries:
+        elif saved.is_external or saved.name in now.registries:
             kept.append(saved)
-        elif saved.role not in given:
+        elif saved.role not in now.settings:
             not_installed.append(saved)
     if not_installed:
         raise _not_installed(not_installed, to_act=to_act)

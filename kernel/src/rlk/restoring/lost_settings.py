@@ -16,6 +16,7 @@ from rlk import settings
 from rlk.errors import PlanError
 from rlk.plain_values import object_in, plain_setting, was_callable
 from rlk.registry.registries import Registries
+from rlk.restoring.given_now import GivenNow
 from rlk.restoring.named_code import environment_names_code
 from rlk.restoring.saved_records import SavedComponent
 
@@ -42,36 +43,22 @@ class LostSetting:
 
 
 def without_lost(
-    given: Mapping[str, Any],
-    components: Iterable[SavedComponent],
-    registries: Registries,
-    now: Mapping[str, Any],
+    of_file: Mapping[str, Any], components: Iterable[SavedComponent], now: GivenNow
 ) -> tuple[dict[str, Any], list[LostSetting]]:
-    """The settings that a file restores; and the lost ones that are not given now.
-
-    Args:
-        given: the settings of a saved plan, by dotted key.
-        components: whose settings they are.
-        registries: where the components' configs are found.
-        now: the settings that are given now, by dotted key.
-    """
-    lost: dict[str, LostSetting] = {}
+    """Those of these components' settings that a file restores; and the lost ones not given now."""
+    kept, missing = dict(of_file), []
     for saved in components:
-        written = _chosen(saved, "written", registries)
-        environments = _chosen(saved, "environment", registries)
+        written = _chosen(saved, "written", now.registries)
+        environments = _chosen(saved, "environment", now.registries)
         for name in saved.settings:
-            key = f"{saved.prefix}{name}"
-            value = given.get(key)
+            key, typed = f"{saved.prefix}{name}", _typed(saved, name)
+            value = kept.get(key)
             was = _why_lost(value, name in written, name in environments)
-            if was is not None:
-                computes = saved.role in COMPUTING
-                lost[key] = LostSetting(key, _typed(saved, name), value, was, computes)
-    kept = {key: value for key, value in given.items() if key not in lost}
-    missing = [
-        one
-        for one in lost.values()
-        if not any(_is_given(key, one.value, now) for key in (one.key, one.typed))
-    ]
+            if was is None:
+                continue
+            del kept[key]
+            if not any(_is_given(one, value, now.settings) for one in (key, typed)):
+                missing.append(LostSetting(key, typed, value, was, saved.role in COMPUTING))
     return kept, missing
 
 

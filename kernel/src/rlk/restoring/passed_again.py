@@ -6,27 +6,18 @@ that name. So such a name is only compared with the components that are passed n
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import attrs
 
-from rlk.component import Component
 from rlk.errors import PlanError
-from rlk.planning.draft import leaves_out
 from rlk.planning.layers import listed
 from rlk.planning.parse import parse_plugin
-from rlk.registry.external import (
-    PASSED,
-    find_entry,
-    is_code_place,
-    made_name,
-    passed_entry,
-)
+from rlk.registry.external import PASSED, find_entry, passed_entry
 from rlk.registry.kinds import STACKED
 from rlk.registry.registries import Registries
+from rlk.restoring.given_now import GivenNow, is_called, name_in_plan
 from rlk.restoring.restored_environment import code_place_of_saved, typed
 from rlk.restoring.saved_records import SavedComponent, SavedEnvironment
 from rlk.settings import names
@@ -43,32 +34,26 @@ def restore_algorithm(
     if not saved.is_external:
         return saved.name, plugins
     for plugin in plugins:
-        if _name(plugin, registries) == saved.name:
+        if name_in_plan(plugin, registries) == saved.name:
             return plugin, tuple(other for other in plugins if other is not plugin)
     raise _not_passed(saved)
 
 
 def restorable(
-    components: Iterable[SavedComponent],
-    plugins: Iterable[Any],
-    registries: Registries,
-    *,
-    observers: bool,
+    components: Iterable[SavedComponent], now: GivenNow, *, observers: bool
 ) -> list[SavedComponent]:
     """The components of a saved plan that are part of the next run.
 
     Args:
         components: all of the plan.
-        plugins: those passed now. An extension among them is part of the next run, whether it only
-            watches or not, and so has the settings that it had.
-        registries: where plugins are found by their names.
+        now: an extension that it passes is part of the next run, whether it only watches or not,
+            and so has the settings that it had.
         observers: whether others that only watch are part of it.
     """
-    passed = names_of_passed(plugins, registries)
     return [
         one
         for one in components
-        if observers or not one.only_watches or (one.role == "extension" and is_passed(one, passed))
+        if observers or not one.only_watches or (one.role == "extension" and now.passes(one))
     ]
 
 
@@ -80,7 +65,7 @@ def in_saved_order(
     Installed ones are there by their names, others as they are passed now. What is passed for the
     first time comes last.
     """
-    passed = [(_name(plugin, registries), plugin) for plugin in plugins]
+    passed = [(name_in_plan(plugin, registries), plugin) for plugin in plugins]
     ordered: list[Any] = []
     for saved in components:
         if saved.role == "algorithm" or saved.fills_slot:
@@ -88,43 +73,37 @@ def in_saved_order(
         if not saved.is_external:
             ordered.append(saved.name)
             continue
-        again = [at for at, (name, _) in enumerate(passed) if _is_called(saved, name)]
+        again = [at for at, (name, _) in enumerate(passed) if is_called(saved, name)]
         if again:
             ordered.append(passed.pop(again[0])[1])
     return [*ordered, *(plugin for _, plugin in passed)]
 
 
-def with_successors(
-    components: Iterable[SavedComponent], given: Mapping[str, Any], registries: Registries
-) -> list[SavedComponent]:
+def with_successors(components: Iterable[SavedComponent], now: GivenNow) -> list[SavedComponent]:
     """The components, those from a program by the names of what is passed in their slots now.
 
     A class may have another name than before. It has the saved settings if its own have the same
     names; anything else has settings of its own. In a slot of several, one from a program that is
     not passed again is replaced by what is.
-
-    Args:
-        components: the saved ones.
-        given: the settings that are given now, by dotted key.
-        registries: where components are found by their names.
     """
     return [
-        _succeeded(saved, given.get(saved.role), registries)
+        _succeeded(saved, now.settings.get(saved.role), now.registries)
         for saved in components
-        if not _is_replaced(saved, given, registries)
+        if not _is_replaced(saved, now)
     ]
 
 
-def _is_replaced(saved: SavedComponent, given: Mapping[str, Any], registries: Registries) -> bool:
-    if saved.role not in STACKED or saved.role not in given or not saved.is_external:
+def _is_replaced(saved: SavedComponent, now: GivenNow) -> bool:
+    if saved.role not in STACKED or saved.role not in now.settings or not saved.is_external:
         return False
-    return not is_passed(saved, names_of_passed(listed(given[saved.role]), registries))
+    names = (name_in_plan(one, now.registries) for one in listed(now.settings[saved.role]))
+    return not any(is_called(saved, name) for name in names)
 
 
-def _succeeded(saved: SavedComponent, now: Any, registries: Registries) -> SavedComponent:
-    if now is None or saved.role in STACKED or not saved.is_external:
+def _succeeded(saved: SavedComponent, asked: Any, registries: Registries) -> SavedComponent:
+    if asked is None or saved.role in STACKED or not saved.is_external:
         return saved
-    name = parse_plugin(now)[0] if isinstance(now, str) else now
+    name = parse_plugin(asked)[0] if isinstance(asked, str) else asked
     component = find_entry(name, saved.kind, registries).component()
     if component.name == saved.name:
         return saved
@@ -138,79 +117,30 @@ def _succeeded(saved: SavedComponent, now: Any, registries: Registries) -> Saved
 
 
 def refuse_not_passed_again(
-    components: Iterable[SavedComponent],
-    plugins: Iterable[Any],
-    given: Mapping[str, Any],
-    registries: Registries,
-    environment: SavedEnvironment | None,
+    components: Iterable[SavedComponent], now: GivenNow, environment: SavedEnvironment | None
 ) -> None:
     """PlanError for components from a place, or objects, that were not passed again.
 
     Args:
         components: those in the file.
-        plugins: those passed now.
-        given: the settings that are given now, by dotted key.
-        registries: where plugins and environments are found by their names.
+        now: what is passed again.
         environment: the saved one if none is passed now, so that the message lists everything
             to pass.
     """
     wanted = [one for one in components if one.is_external and one.role != "algorithm"]
-    passed = names_of_passed(plugins, registries) if wanted else set()
-    found = [one for one in wanted if one.role not in given and not is_passed(one, passed)]
+    found = [one for one in wanted if one.role not in now.settings and not now.passes(one)]
     if found:
-        raise _not_passed(*found, environment=code_place_of_saved(environment, registries))
+        raise _not_passed(*found, environment=code_place_of_saved(environment, now.registries))
 
 
-def passed_with_settings(
-    components: Iterable[SavedComponent], plugins: Iterable[Any], registries: Registries
-) -> set[str]:
-    """The names of components from places that are now passed as objects or partials.
+def passed_with_settings(now: GivenNow) -> set[str | None]:
+    """The names of what is passed as an object now and has no settings, or was made with its own.
 
-    These were made with settings of their own, and take none from a file.
+    What came from a place had settings in the file, which its class or an object does not take.
     """
-    made = [one for one in plugins if not isinstance(one, str) and _has_no_config(one)]
-    names = {_name(one, registries) for one in made}
-    return {one.name for one in components if is_code_place(one.dist) and one.name in names}
-
-
-def _has_no_config(plugin: Any) -> bool:
-    """Whether a plugin that is passed is no Component, and the one made for it has no settings."""
-    if isinstance(getattr(plugin, "component", plugin), Component):
-        return False
-    return passed_entry(plugin, ()).component().config is None
-
-
-def names_of_passed(plugins: Iterable[Any], registries: Registries) -> set[str | None]:
-    """The names in a plan of plugins that are passed now, for `is_passed`."""
-    return {_name(plugin, registries) for plugin in plugins}
-
-
-def is_passed(saved: SavedComponent, passed: Iterable[str | None]) -> bool:
-    """Whether one of the plugins that are passed now is this one again."""
-    return any(_is_called(saved, name) for name in passed)
-
-
-def _name(plugin: Any, registries: Registries) -> str | None:
-    """The name in a plan of a plugin that is passed now; None for an installed one."""
-    if not isinstance(plugin, str):
-        component = getattr(plugin, "component", plugin)
-        if isinstance(component, Component):
-            return component.name
-        return made_name(plugin if isinstance(plugin, (type, partial)) else type(plugin))
-    name, _ = parse_plugin(plugin)
-    if leaves_out(plugin) or not is_code_place(name):
-        return None
-    return find_entry(name, None, registries).component().name
-
-
-def _is_called(saved: SavedComponent, name: str | None) -> bool:
-    """Whether a plugin of that name is it again.
-
-    In a plan, an object with hooks, or a class of these, has its class's own name and a number.
-    """
-    is_object = saved.dist == PASSED and saved.role == "extension"
-    stem = re.sub(r"-\d+$", "", saved.name).replace("_", "-")
-    return name == saved.name or (is_object and name == stem)
+    passed = zip(now.plugins, now.names, strict=True)
+    objects = [(one, name) for one, name in passed if not isinstance(one, str)]
+    return {name for one, name in objects if passed_entry(one, ()).component().config is None}
 
 
 def _not_passed(*components: SavedComponent, environment: str | None = None) -> PlanError:

@@ -14,18 +14,20 @@ import attrs
 from rlk import settings
 from rlk.documents import json_text
 from rlk.planning.connect import connect_named
+from rlk.planning.draft import leaves_out
 from rlk.planning.environment import EnvChoice
-from rlk.planning.layers import CALLER, JOINED, SAVED, Origin
+from rlk.planning.layers import JOINED, SAVED, Origin
 from rlk.planning.plan import Plan
 from rlk.planning.saved_keywords import plain_keywords, tuples_in
 from rlk.planning.spec import RunSpec, make_spec, plugin_key, plugins_of
 from rlk.registry.kinds import SLOTS, STACKED
+from rlk.restoring.given_now import GivenNow
 from rlk.restoring.kept_components import (
     without_absent,
     without_left_out,
     without_switched_off,
 )
-from rlk.restoring.lost_settings import LostSetting, refuse_lost, without_lost
+from rlk.restoring.lost_settings import refuse_lost, without_lost
 from rlk.restoring.passed_again import (
     in_saved_order,
     passed_with_settings,
@@ -36,7 +38,7 @@ from rlk.restoring.passed_again import (
 )
 from rlk.restoring.restored_environment import restore_environment
 from rlk.restoring.saved_records import SavedComponent, SavedPlan
-from rlk.restoring.stand_ins import LEARNS_WITHOUT, acting, without_settings_of
+from rlk.restoring.stand_ins import LEARNS_WITHOUT, acting
 from rlk.structure import structured
 
 if TYPE_CHECKING:
@@ -95,13 +97,9 @@ def as_json(plan: Plan) -> dict[str, Any]:
 
 
 def _lost_of(plan: Plan, choice: Choice) -> dict[str, Any]:
-    """The settings of a component that were lost when the plan was loaded, and not given since."""
-    names, prefix = settings.names(choice.component.config), choice.prefix
-    return {
-        key: plan.lost_values[prefix + key]
-        for key in names
-        if prefix + key in plan.lost_values and choice.sources.get(key) != CALLER
-    }
+    """The settings of a component that were lost when the plan was loaded."""
+    keys = {name: f"{choice.prefix}{name}" for name in settings.names(choice.component.config)}
+    return {name: plan.lost_values[key] for name, key in keys.items() if key in plan.lost_values}
 
 
 def plan_text(plan: dict[str, Any]) -> str:
@@ -143,32 +141,32 @@ def spec_of(
     saved = structured(SavedPlan, plan, "the saved plan")
     _connect(saved, plugins, changes, registries)
     algo, others = restore_algorithm(saved.algorithm, plugins, registries)
-    now = make_spec(algo, changes)
-    found = _components_again(saved, now, others, env, registries, resumes=resumes, to_act=to_act)
-    of_file = {**saved.run.given(), **_settings(found, registries)}
-    usable = without_settings_of(found.gone, of_file, algo, registries)
-    kept, lost = without_lost(usable, found.used, registries, now.given)
+    spec = make_spec(algo, changes)
+    now = GivenNow(algo, others, spec.given, registries)
+    found = _components_again(saved, now, env, resumes=resumes, to_act=to_act)
+    of_file = {**saved.run.given(), **_settings(found, now)}
+    kept, lost = without_lost(of_file, found.used, now)
     refuse_lost(lost, resumes=resumes)
     given = {
         **kept,
         **restore_environment(saved.env, env, changes, registries),
         "preset": "none",  # its values are among the settings
         "plugins": [
-            *_left_out(saved, registries),
-            *in_saved_order(found.used, found.plugins, registries),
+            *(f"no:{name}" for name in saved.left_out if name in registries),
+            *in_saved_order(found.used, _known(now, found.gone), registries),
         ],
     }
     made = make_spec(algo, given, origin=SAVED, is_flat=True)
     before = attrs.evolve(
         made,
-        origins={**made.origins, **_origins(found)},
+        origins={**made.origins, **_origins(found.used, now)},
         notes=found.notes,
-        learns_without=_learns_without(lost, _absence(env), to_act=to_act),
+        learns_without=(*lost, *filter(None, [_absence(env), LEARNS_WITHOUT if to_act else ""])),
         gone=tuple(sorted(found.gone)),
         lost_values={one.typed: one.value for one in lost},
         written_with={one.name: one.requirement for one in found.used if one.version},
     )
-    return now.over(before)  # the settings of the file rank below those given now
+    return spec.over(before)  # the settings of the file rank below those given now
 
 
 @attrs.frozen
@@ -178,45 +176,26 @@ class _ComponentsAgain:
     used: list[SavedComponent]  #: those that the run has, in the order of the file
     gone: set[str]  #: the names of those that it might have had, and has not
     filled: set[str]  #: the slots that the file fills, also those that a switch empties now
-    plugins: tuple[Any, ...]  #: what is passed now, without what planning would not know
     notes: tuple[str, ...]  #: for the user, on those that were left out
 
 
 def _components_again(
-    saved: SavedPlan,
-    now: RunSpec,
-    plugins: tuple[Any, ...],
-    env: Any,
-    registries: Registries,
-    *,
-    resumes: bool,
-    to_act: bool,
+    saved: SavedPlan, now: GivenNow, env: Any, *, resumes: bool, to_act: bool
 ) -> _ComponentsAgain:
     """What becomes of the components of a saved plan, one step after the other.
 
-    Args:
-        saved: the plan.
-        now: the algorithm, and the settings that are given now.
-        plugins: those passed now, without the algorithm.
-        env, resumes, to_act: as in `spec_of`.
-        registries: where components are found by their names.
+    The environment, `resumes` and `to_act` are those of `spec_of`.
     """
-    algo, given = now.algo, now.given
-    wanted = restorable(saved.components, plugins, registries, observers=resumes)
-    kept, passed, of_left_out = without_left_out(wanted, plugins, registries)
-    needed = kept
-    if to_act:
-        alone = bool(_absence(env))
-        needed = acting(kept, algo, passed, given, registries, has_spaces_alone=alone)
-    there, of_absent = without_absent(needed, given, registries, to_act=to_act)
-    missing_env = saved.env if env is None else None
-    refuse_not_passed_again(there, passed, given, registries, missing_env)
-    switched_on = without_switched_off(there, algo, given, registries)
+    wanted = restorable(saved.components, now, observers=resumes)
+    kept, of_left_out = without_left_out(wanted, now)
+    needed = acting(kept, now, has_spaces_alone=bool(_absence(env))) if to_act else kept
+    there, of_absent = without_absent(needed, now, to_act=to_act)
+    refuse_not_passed_again(there, now, saved.env if env is None else None)
+    switched_on = without_switched_off(there, now)
     return _ComponentsAgain(
-        used=with_successors(switched_on, given, registries),
+        used=with_successors(switched_on, now),
         gone={one.name for one in wanted} - {one.name for one in switched_on},
         filled={one.role for one in there},
-        plugins=passed,
         notes=(*of_left_out, *of_absent),
     )
 
@@ -230,49 +209,47 @@ def _connect(
     connect_named([*named, *(one for one in now if isinstance(one, str))], registries)
 
 
-def _absence(env: Any) -> list[str]:
-    """A sentence on the environment if only its spaces are there, else nothing."""
-    return [env.note] if isinstance(env, EnvChoice) and env.note else []
+def _absence(env: Any) -> str:
+    """A sentence on the environment if only its spaces are there, else ""."""
+    return env.note if isinstance(env, EnvChoice) else ""
 
 
-def _settings(found: _ComponentsAgain, registries: Registries) -> dict[str, Any]:
+def _known(now: GivenNow, gone: Iterable[str]) -> tuple[Any, ...]:
+    """The plugins that are passed now, without a `no:NAME` that planning would not know.
+
+    It is of a component that is gone, and not installed here.
+    """
+    unknown = {f"no:{name}" for name in gone if name not in now.registries}
+    return tuple(one for one in now.plugins if not (leaves_out(one) and one in unknown))
+
+
+def _settings(found: _ComponentsAgain, now: GivenNow) -> dict[str, Any]:
     """The components of the slots, and the settings of every component, by dotted key.
 
     Those of a component that is now passed with settings of its own are left out. A slot of
     `STACKED` that was empty stays so, whatever the algorithm puts in by default; one that a switch
     empties now does not.
     """
-    without = passed_with_settings(found.used, found.plugins, registries)
+    without = passed_with_settings(now)
     given: dict[str, Any] = {slot: () for slot in STACKED if slot not in found.filled}
     for saved in found.used:
-        if saved.fills_slot and not saved.is_external:
-            others = given.get(saved.role, ()) if saved.role in STACKED else None
-            given[saved.role] = saved.name if others is None else (*others, saved.name)
+        if saved.role in STACKED and not saved.is_external:
+            given[saved.role] = (*given.get(saved.role, ()), saved.name)
+        elif saved.fills_slot and not saved.is_external:
+            given[saved.role] = saved.name
         if saved.name not in without:
             given |= {f"{saved.prefix}{key}": value for key, value in saved.settings.items()}
     return given
 
 
-def _learns_without(
-    lost: Iterable[LostSetting], absent: Iterable[str], *, to_act: bool
-) -> tuple[LostSetting | str, ...]:
-    """What training had and this run has not: settings, an environment, parts that only train."""
-    return (*lost, *absent, *([LEARNS_WITHOUT] if to_act else ()))
-
-
-def _left_out(saved: SavedPlan, registries: Registries) -> list[str]:
-    """What the user of the saved plan had left out, as it is typed."""
-    return [f"no:{name}" for name in saved.left_out if name in registries]
-
-
-def _origins(found: _ComponentsAgain) -> dict[str, Origin]:
+def _origins(used: Iterable[SavedComponent], now: GivenNow) -> dict[str, Origin]:
     """The origins of the algorithm and of plugins: those that had joined by themselves do so again.
 
     The others are the saved plan's, except those that are passed now.
     """
     of_plugins = {
         plugin_key(one.name): JOINED if one.joined else SAVED
-        for one in found.used
-        if one.joined or one.name not in found.plugins
+        for one in used
+        if one.joined or one.name not in now.plugins
     }
     return {"algo": SAVED, **of_plugins}

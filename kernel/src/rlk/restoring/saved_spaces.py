@@ -16,7 +16,6 @@ from gymnasium import spaces
 
 from rlk.documents import with_words
 from rlk.errors import BadFile, PlanError
-from rlk.planning.other_environment import same_sizes
 from rlk.records import Array
 from rlk.spaces import Space, describe, kinds
 
@@ -69,6 +68,23 @@ def space_of(state: Any) -> Space:
         raise BadFile(f"a saved space is damaged: {type(error).__name__}: {error}.") from None
 
 
+def same_sizes(one: Space, other: Space) -> bool:
+    """Whether two spaces are of one kind and size.
+
+    The bounds and the dtype of a Box may differ, and so may the order of a Dict's keys.
+    """
+    if isinstance(one, spaces.Dict) and isinstance(other, spaces.Dict):
+        return one.spaces.keys() == other.spaces.keys() and all(
+            same_sizes(part, other[key]) for key, part in one.spaces.items()
+        )
+    return type(one) is type(other) and _size(one) == _size(other)
+
+
+def _size(space: Space) -> list[Any]:
+    """What tells the size of a space: of these attributes those that one of its kind has."""
+    return [np.asarray(getattr(space, key, ())).tolist() for key in ("shape", "n", "nvec", "start")]
+
+
 def same_bounds(one: Space, other: Space, *, infinite: bool) -> bool:
     """Whether all parts of two spaces of the same sizes have the same bounds, and are images alike.
 
@@ -76,14 +92,12 @@ def same_bounds(one: Space, other: Space, *, infinite: bool) -> bool:
         one, other: the spaces.
         infinite: whether an infinite bound differs from a finite one.
     """
-    if isinstance(other, spaces.Dict):
-        return isinstance(one, spaces.Dict) and all(
-            key in one.spaces and same_bounds(one[key], part, infinite=infinite)
-            for key, part in other.spaces.items()
-        )
-    if not isinstance(other, spaces.Box):
+    if isinstance(one, spaces.Dict) and isinstance(other, spaces.Dict):
+        parts = other.spaces.items()
+        return all(same_bounds(one[key], part, infinite=infinite) for key, part in parts)
+    if not isinstance(one, spaces.Box) or not isinstance(other, spaces.Box):
         return True
-    if not isinstance(one, spaces.Box) or one.shape != other.shape or kinds(one) != kinds(other):
+    if kinds(one) != kinds(other):
         return False
     pairs = ((one.low, other.low), (one.high, other.high))
     return all(_same_bound(*pair, infinite=infinite) for pair in pairs)
@@ -188,12 +202,17 @@ def check_spaces_of_saved(saved: Mapping[str, Any], plan: Plan, file: str) -> No
             )
 
 
+def has_saved_size(saved: Mapping[str, Any], key: str, space: Space) -> bool:
+    """Whether a space has the kind and size of one in a saved environment, maybe a text alone."""
+    state = saved["spaces"].get(key)
+    return saved[key] == describe(space) if state is None else same_sizes(space_of(state), space)
+
+
 def _difference(saved: Mapping[str, Any], plan: Plan, key: str) -> tuple[str, str, str] | None:
     """The space in the file, that of the plan, and what to do; None if they are alike."""
-    space = getattr(plan, key)
-    if not same_sizes(saved[key], describe(space)):
+    space, state = getattr(plan, key), saved["spaces"].get(key)
+    if not has_saved_size(saved, key, space):
         return saved[key], describe(space), _USE_THE_SAME
-    state = saved["spaces"].get(key)
     before = space if state is None else space_of(state)
     if same_bounds(before, space, infinite=key == "action_space"):
         return None

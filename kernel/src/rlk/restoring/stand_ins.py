@@ -6,18 +6,15 @@ some vector environment, too, but any one will do: the algorithm's own, which is
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 import attrs
 
 from rlk import settings
 from rlk.errors import UnknownName
-from rlk.planning.parse import parse_plugin
-from rlk.registry.external import find_entry
 from rlk.registry.kinds import REPLACEABLE
 from rlk.registry.registries import Registries
-from rlk.restoring.passed_again import is_passed, names_of_passed
+from rlk.restoring.given_now import GivenNow
 from rlk.restoring.saved_records import SavedComponent
 
 #: What `learn` warns of, of an agent that was loaded to act.
@@ -29,38 +26,25 @@ LEARNS_WITHOUT = (
 
 
 def acting(
-    components: Iterable[SavedComponent],
-    algo: Any,
-    plugins: tuple[Any, ...],
-    given: Mapping[str, Any],
-    registries: Registries,
-    *,
-    has_spaces_alone: bool,
+    components: Iterable[SavedComponent], now: GivenNow, *, has_spaces_alone: bool
 ) -> list[SavedComponent]:
     """The components that a saved model acts with, of those of its plan.
 
     A part of training is dropped, or the algorithm's own one is in its place, unless it is asked
     for now. An extension stays where it is installed and has the settings that the file has of it:
-    it may have one rank act for all.
-
-    Args:
-        components: the saved ones.
-        algo: the algorithm of the saved plan, by its name or as it is passed now.
-        plugins: those passed now.
-        given: the settings that are given now, by dotted key.
-        registries: where components are found by their names.
-        has_spaces_alone: whether only the spaces of the environment are there.
+    it may have one rank act for all. With `has_spaces_alone`, only the spaces of the environment
+    are there.
     """
-    passed, kept = names_of_passed(plugins, registries), []
+    kept = []
     for saved in components:
-        is_asked_for = saved.role in given or saved.name in plugins or is_passed(saved, passed)
+        is_asked_for = saved.role in now.settings or saved.name in now.plugins or now.passes(saved)
         if not saved.is_for_training or is_asked_for:
             kept.append(saved)
         elif saved.role == "extension" and not saved.is_external:
-            kept += [saved] if _is_as_saved(saved, registries) else []
+            kept += [saved] if _is_as_saved(saved, now.registries) else []
         elif saved.role in REPLACEABLE:
-            stays = _is_needed(saved, registries, has_spaces_alone)
-            own = None if stays else _own(saved, algo, registries)
+            stays = _is_needed(saved, now.registries, has_spaces_alone)
+            own = None if stays else _own(saved, now)
             kept.append(own or saved)
     return kept
 
@@ -87,47 +71,15 @@ def _is_needed(saved: SavedComponent, registries: Registries, has_spaces_alone: 
     return component.makes_only_vectors or bool(component.hooks)
 
 
-def _own(saved: SavedComponent, algo: Any, registries: Registries) -> SavedComponent | None:
+def _own(saved: SavedComponent, now: GivenNow) -> SavedComponent | None:
     """The algorithm's own choice for its slot, if both are there: that one, or with defaults."""
     try:
-        component = find_entry(algo, "algorithms", registries).component()
+        name = now.algorithm.defaults.get(saved.role)
     except UnknownName:
         return None  # the algorithm is missing, too, and is what cannot be done without
-    name = component.defaults.get(saved.role)
-    if not isinstance(name, str) or name not in registries:
+    if not isinstance(name, str) or name not in now.registries:
         return None
     if name == saved.name and not saved.is_external:
         return saved
     made = attrs.evolve(saved, name=name, dist="", version="", settings={}, set_by={})
-    return made if made.absence(registries) is None else None
-
-
-def without_settings_of(
-    gone: Collection[str], given: Mapping[str, Any], algo: Any, registries: Registries
-) -> dict[str, Any]:
-    """The settings of a saved plan, without those of the algorithm that would put in what is gone.
-
-    Args:
-        gone: names of components.
-        given: the settings, those of the algorithm with its name before the dot.
-        algo: the algorithm, whose settings may select or activate plugins, as in `acting`.
-        registries: where components are found by their names.
-    """
-    given = dict(given)
-    if not gone:
-        return given
-    algorithm = find_entry(algo, "algorithms", registries).component()
-    for key in algorithm.selects:
-        value = given.get(f"{algorithm.name}.{key}")
-        if isinstance(value, str) and _is_gone(parse_plugin(value)[0], gone, registries):
-            given[f"{algorithm.name}.{key}"] = None
-    for key, plugin in algorithm.activates.items():
-        value = given.get(f"{algorithm.name}.{key}")
-        if value and plugin in gone:
-            given[f"{algorithm.name}.{key}"] = False if value is True else None
-    return given
-
-
-def _is_gone(name: str, gone: Collection[str], registries: Registries) -> bool:
-    """Whether a name is of a component that is gone; an alias of one may be gone with it."""
-    return registries.own_name(name) in gone or name not in registries
+    return made if made.absence(now.registries) is None else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from rlk.protocols import State
-from rlk.registry.external import PASSED, is_external
+from rlk.registry.external import PASSED, is_external, without_number
 from rlk.saving.restored_parts import part_of, restoring
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ def _by_class(components: Iterable[tuple[str, str]]) -> dict[tuple[str, int], st
     count, names = Counter[str](), dict[tuple[str, int], str]()
     for name, dist in components:
         if is_external(dist):
-            made_of = re.sub(r"-\d+$", "", name) if dist == PASSED else name
+            made_of = without_number(name) if dist == PASSED else name
             names[made_of, count[made_of]] = name
             count[made_of] += 1
     return names

@@ -7,7 +7,6 @@ from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 from rlk.command_line import command_line
-from rlk.planning.other_environment import same_sizes
 from rlk.planning.parse import typed_value
 from rlk.settings import unstructure
 
@@ -23,14 +22,16 @@ def other_spaces(saved: Mapping[str, Any], plan: Plan) -> str | None:
 
     Bounds may differ: the new run trains the policy in those of its own environment.
     """
-    from rlk.spaces import describe  # not at the top: it needs gymnasium
+    from rlk.restoring.saved_spaces import has_saved_size  # not at the top: it needs gymnasium
+    from rlk.spaces import describe  # likewise
 
+    before = saved["env"]
     for name in ("observation_space", "action_space"):
-        there, here = saved["env"][name], describe(getattr(plan, name))
-        if not same_sizes(there, here):
+        space = getattr(plan, name)
+        if not has_saved_size(before, name, space):
             return (
-                f"was trained on {saved['env']['name']!r}, whose {name} is {there}, but that of "
-                f"{plan.env.name!r} is {here}. Use an environment of the same spaces."
+                f"was trained on {before['name']!r}, whose {name} is {before[name]}, but that of "
+                f"{plan.env.name!r} is {describe(space)}. Use an environment of the same spaces."
             )
     return None
 

@@ -10,7 +10,7 @@ import attrs
 
 from rlk.component import Component
 from rlk.errors import SHOWN, PlanError
-from rlk.registry.external import as_component
+from rlk.registry.external import as_component, own_component
 from rlk.registry.guess import guessed_kind
 from rlk.registry.kinds import KINDS
 from rlk_code.constructor_settings import WithSettings, settings_of
@@ -32,7 +32,7 @@ def component_at(place: str, kind: str | None = None) -> Component:
     found = object_at(place, "plugin")
     if _is_used_as_it_is(found):
         return Component(name=_name(found), factory=lambda: found, kind="extensions")
-    if not callable(found) and not isinstance(getattr(found, "component", found), Component):
+    if not callable(found) and own_component(found) is None:
         raise PlanError(_no_plugin(place, found))
     component = as_component(found)
     kind = component.kind or kind or guessed_kind(found)
@@ -64,7 +64,7 @@ def _first_line(found: Any) -> str:
 
 def _is_used_as_it_is(found: Any) -> bool:
     """Whether it is a module or an object, not a class, that implements hooks."""
-    if isinstance(found, type) or isinstance(getattr(found, "component", found), Component):
+    if isinstance(found, type) or own_component(found) is not None:
         return False
     attributes = getattr(found, "__dict__", {}).values()
     return any(hasattr(value, "rlk_impl") for value in attributes)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from rlk.planning.other_environment import check_same_spaces, same_sizes
-from rlk.spaces import describe
+from rlk.planning.other_environment import check_same_spaces
+from rlk.restoring.saved_spaces import same_sizes
 from rlk_baselines.argument_types import Folder, Keywords, Schedulable, TrainFreq
 from rlk_baselines.arguments import LAST, WHOLE, Argument, Needed, Rate, constructor
 from rlk_baselines.common.buffers import PrioritizedReplayBuffer, ReplayBuffer
@@ -140,7 +140,7 @@ def evaluations(model: OffPolicyRLModel, env: Any, n_steps: int, render: bool) -
     n_steps = checked_count("nb_eval_steps", n_steps, least=0)
     vector = as_vec_env(env)
     (seen, acted), (observation, action) = planned_spaces(vector), model.awaited_spaces(vector)
-    if same_sizes(describe(seen), describe(observation)):  # all that acting needs
+    if same_sizes(seen, observation):  # all that acting needs
         seen = observation
     check_same_spaces("eval_env", (seen, acted), (observation, action))
     return [Evaluations(model, vector, n_steps, render=render)]

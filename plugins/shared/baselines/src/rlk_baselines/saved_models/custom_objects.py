@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rlk.planning.other_environment import same_sizes
 from rlk.program_warnings import warn_program
-from rlk.restoring.saved_spaces import space_of
-from rlk.spaces import describe
+from rlk.restoring.saved_spaces import same_sizes, space_of
+from rlk.spaces import describe, plain_space
 from rlk_baselines.refusals import Refused
 from rlk_old_gym.spaces import as_gymnasium_space
 
@@ -51,9 +50,10 @@ def refuse_other_sizes(model: str, given: Mapping[str, Any], saved: Mapping[str,
         saved: what the file says of the model; None in place of a space that no file can hold.
     """
     for name, space in given.items():
-        here, there = describe(space), describe(space_of(saved[name])) if saved[name] else ""
-        if there and not same_sizes(here, there):
+        there = space_of(saved[name]) if saved[name] else None
+        if there is not None and not same_sizes(plain_space(space), there):
             raise Refused(
-                f"{model}.load: custom_objects has {name} {here}, and the saved networks are for "
-                f"{there}. Pass a space of this size, or make a new model."
+                f"{model}.load: custom_objects has {name} {describe(space)}, and the saved "
+                f"networks are for {describe(there)}. Pass a space of this size, or make a new "
+                "model."
             )
