@@ -61,7 +61,7 @@ def test_a_number_that_a_callback_changes_acts_on_the_updates_after_that_collect
     class StopsLearning:
         @hookimpl
         def rlk_rollout_end(self, run: Any) -> None:
-            if run.timesteps == 7_000:
+            if run.timesteps == 8_000:
                 run.algorithm.factor = 0.0
                 self.before = run.parameters.flat.clone()
 
@@ -69,7 +69,7 @@ def test_a_number_that_a_callback_changes_acts_on_the_updates_after_that_collect
     with made(algorithm=Scaled, n_steps=1_000, learning_rate=0.05) as agent:
         agent.learn(3_000)
         assert compiled(agent).reports, compiled(agent).reasons
-        agent.learn(6_000, callback=callback, reset_num_timesteps=False)
+        agent.learn(7_000, callback=callback, reset_num_timesteps=False)
         assert "" in compiled(agent).reasons
         assert agent.run.parameters.flat.equal(callback.before)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rlk.running.run import Run
 
 #: The conditions of compiled updates are checked after collections of so many timesteps.
-TIMESTEPS = 1_000
+TIMESTEPS = 4_000
 
 
 class Compile:
@@ -71,7 +71,7 @@ class Compile:
     def rlk_rollout_end(self, run: Run) -> None:
         """A callback may have changed what the updates depend on.
 
-        To compare it takes half a millisecond, so it is not done after every collection, for one
+        To compare it takes a millisecond or two, so it is not done after every collection, for one
         may be a single step.
         """
         period = run.timesteps // TIMESTEPS
