@@ -110,3 +110,7 @@ def test_a_number_of_the_same_value_and_another_class_has_another_sign() -> None
         assert signs_of([one]) != signs_of([other])
         assert signs_of([{one: 0}]) != signs_of([{other: 0}])
         assert signs_of([[one]]) != signs_of([[other]])
+
+
+def test_mappings_of_the_same_keys_and_another_class_have_other_signs() -> None:
+    assert signs_of([{"a": 1}]) != signs_of([OrderedDict(a=1)])
